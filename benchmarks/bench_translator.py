@@ -37,7 +37,7 @@ from coursekit.translator.evaluation import evaluation
 from coursekit.translator.graphs import Step, recorded_on_gpu
 from coursekit.translator.loop import fresh
 from coursekit.translator.model import build_model, device_for
-from coursekit.translator.plan import Plan, plan_for
+from coursekit.translator.plan import Plan, changes, plan_for
 from coursekit.translator.run import GPU_STEP, Loss, Run, optimizer_of, step_of
 from coursekit.translator.subwords import Subwords
 from coursekit.translator.translator import Translator
@@ -48,6 +48,8 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
 BUILD = Path(__file__).resolve().parent.parent / "build" / "bench"
+#: Turns of each contender at most; the steps of a turn, and the seconds for all turns, on a processor and on a GPU.
+ROUNDS, STEPS, SECONDS = 5, (6, 40), (60, 20)
 console = Console()
 
 
@@ -92,7 +94,7 @@ class PyTorchsTranslator(Translator):
     """``PyTorchs`` as a translator: greedy, the decoder run on the whole prefix at each step."""
 
     def translate(
-        self, texts: Sequence[str], to: str = "", *, beam: int = 1, length_penalty: float = 1.0
+        self, texts: Sequence[str], to: str = "", *, beam: int = 1
     ) -> list[list[tuple[str, float]]]:
         """As ``Translator.translate``; one translation for each text, without a score."""
         words = self.greedy(self.sources(texts, to or self.target))
@@ -178,16 +180,14 @@ def contenders(plan: Plan, size: int, pairs: list[Pair], device: torch.device) -
     return found
 
 
-def training_speed(
-    plan: Plan, size: int, pairs: list[Pair], device: torch.device, rounds: int, steps: int, seconds: float
-) -> list[dict[str, Any]]:
-    """One row a contender: target tokens a second, in turns; no new round begins after so many seconds."""
-    began = time.perf_counter()
+def training_speed(plan: Plan, size: int, pairs: list[Pair], device: torch.device) -> list[dict[str, Any]]:
+    """One row a contender: target tokens a second, in turns; no new round begins after ``SECONDS``."""
+    began, on_gpu = time.perf_counter(), device.type == "cuda"
     everyone = contenders(plan, size, pairs, device)
-    first = [one.turn(2 * len(one.cuts) if device.type == "cuda" else 3) for one in everyone]
-    turns = [[one.turn(steps) for one in everyone]]
-    while len(turns) < rounds and time.perf_counter() - began < seconds:
-        turns.append([one.turn(steps) for one in everyone])
+    first = [one.turn(2 * len(one.cuts) if on_gpu else 3) for one in everyone]
+    turns: list[list[tuple[int, float]]] = []
+    while not turns or (len(turns) < ROUNDS and time.perf_counter() - began < SECONDS[on_gpu]):
+        turns.append([one.turn(STEPS[on_gpu]) for one in everyone])
     rows = []
     for one, (tokens, warm), taken in zip(everyone, first, zip(*turns, strict=True), strict=True):
         rates = [tokens / seconds for tokens, seconds in taken]
@@ -231,7 +231,7 @@ def quality(plan: Plan, subwords: Subwords, device: torch.device, minutes: float
 def scored(translator: Translator, split: str, beam: int) -> dict[str, Any]:
     """BLEU of each direction, and the seconds that all of it took."""
     began = time.perf_counter()
-    found = evaluation(translator, split, beam=beam, length_penalty=1.0, limit=0, samples=0)
+    found = evaluation(translator, split, beam=beam)
     bleu = {direction: found[direction]["BLEU"] for direction in translator.plan.directions}
     return bleu | {"seconds": round(time.perf_counter() - began, 1)}
 
@@ -258,16 +258,6 @@ def main() -> None:
     )
     add = parser.add_argument
     add("--minutes", type=float, default=0, help="also train, and take about so long with everything")
-    add("--rounds", type=int, default=5, help="turns of each contender")
-    add("--steps", type=int, help="training steps in a turn (default: 6, on a GPU 40)")
-    add("--seconds", type=float, help="begin no round of turns after so many (default: 60, on a GPU 20)")
-    add(
-        "--batches",
-        type=int,
-        nargs="+",
-        help="sizes to time (default: the plan's; on a GPU 4000, 16000, too)",
-    )
-    add("--direction", default="both", choices=("both", "de-en", "en-de"), help="default: both")
     add("--plan", nargs="*", default=[], metavar="NAME=VALUE", help="change the plan")
     add("--device", default="auto", choices=("auto", "cpu", "cuda"))
     add("--threads", type=int, default=2, help="of the processor (default: 2)")
@@ -275,8 +265,7 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     device = device_for(options.device)
     on_gpu = device.type == "cuda"
-    changed = {name: json.loads(value) for name, value in (word.split("=") for word in options.plan)}
-    plan = plan_for("multi30k", device.type, direction=options.direction, **changed)
+    plan = plan_for("multi30k", device.type, direction="both", **changes(options.plan))
     text = sentences(plan.corpus, "train", plan.direction)
     file = BUILD / f"subwords_{plan.vocabulary}.json"
     if not file.is_file():
@@ -292,10 +281,9 @@ def main() -> None:
         "settings": asdict(plan),
         "training": [],
     }
-    how = (options.rounds, options.steps or (40 if on_gpu else 6), options.seconds or (20 if on_gpu else 60))
-    for size in options.batches or [plan.batch_tokens, *((4000, 16000) if on_gpu else ())]:
+    for size in (plan.batch_tokens, 4000, 16000) if on_gpu else (plan.batch_tokens,):
         sized = replace(plan, batch_tokens=size)
-        report["training"] += training_speed(sized, len(subwords), pairs, device, *how)
+        report["training"] += training_speed(sized, len(subwords), pairs, device)
         _write(report)
     show(report)
     if options.minutes:

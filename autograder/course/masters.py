@@ -105,7 +105,10 @@ def source_of_import(lab: str) -> str:
 
 @cache
 def read_master(lab: str) -> NotebookNode:
-    """The master as a notebook with complete nbgrader metadata, solutions and hidden regions in place."""
+    """The master as a notebook with complete nbgrader metadata, solutions and hidden regions in place.
+
+    That its names are in order ``soundness`` says, before anything is built or graded.
+    """
     import jupytext
     import nbformat
 
@@ -119,20 +122,14 @@ def read_master(lab: str) -> NotebookNode:
             "course": course,
         }
     )
-    seen: set[str] = set()
     for index, cell in enumerate(notebook.cells):
-        _expand(cell, lab, path)
-        cell["id"] = _cell_id(cell, index, seen)
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if grade_id is not None and grade_id in seen:
-            raise UserError(f"The master {path} uses the name “{grade_id}” for two cells.")
-        if grade_id is not None:
-            seen.add(grade_id)
+        _expand(cell, lab)
+        cell["id"] = _cell_id(cell, index)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     return notebook
 
 
-def _expand(cell: NotebookNode, lab: str, path: Path) -> None:
+def _expand(cell: NotebookNode, lab: str) -> None:
     """Turn the short options into nbgrader's metadata, and add the hidden region of a test cell."""
     from nbformat import from_dict
 
@@ -154,12 +151,10 @@ def _expand(cell: NotebookNode, lab: str, path: Path) -> None:
     elif "locked" in options:
         flags.update(grade_id=options.pop("locked"), locked=True)
     else:
-        if points is not None:
-            raise UserError(f"The master {path} gives points to a cell that is neither test nor written.")
         cell.metadata = from_dict(_tags(options))
         return
     if flags["grade"] and not isinstance(points, (int, float)):
-        raise UserError(f"The master {path} gives no points to the cell “{flags['grade_id']}”.")
+        raise UserError(f"The master of {lab} gives no points to the cell “{flags['grade_id']}”.")
     flags["cell_type"] = cell.cell_type
     cell.metadata = from_dict({"nbgrader": {**flags, "schema_version": 3}, **_tags(options)})
     if flags["grade"] and flags["locked"]:
@@ -170,7 +165,7 @@ def _tags(options: Any) -> dict[str, Any]:
     return {"tags": list(options["tags"])} if options.get("tags") else {}
 
 
-def _cell_id(cell: NotebookNode, index: int, seen: set[str]) -> str:
+def _cell_id(cell: NotebookNode, index: int) -> str:
     grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
     if grade_id:
         return re.sub(r"[^a-zA-Z0-9-_]", "-", grade_id)[:64]

@@ -27,16 +27,20 @@ def small():
     return subwords, numbered(subwords, text, "de-en")
 
 
-def test_pytorchs_module_has_our_size_but_for_two_last_norms(small):
+def test_pytorchs_module_has_our_size_but_for_two_last_norms_and_runs_where_its_tokens_are(small):
     ours = sum(p.numel() for p in build_model(Transformer, len(small[0]), PLAN).parameters())
-    theirs = sum(p.numel() for p in bench.PyTorchs(len(small[0]), PLAN).parameters())
-    assert theirs - ours == 2 * 2 * PLAN.d_model
+    stock = bench.PyTorchs(len(small[0]), PLAN)
+    assert sum(p.numel() for p in stock.parameters()) - ours == 2 * 2 * PLAN.d_model
+    # The device "meta" has shapes and no numbers; a mask that is made elsewhere is an error there.
+    source, decoder_input, _ = (part.to("meta") for part in make_batch([([5, 6], [7]), ([8], [9, 10])]))
+    assert stock.to("meta")(source, decoder_input).device.type == "meta"
 
 
-def test_all_contenders_learn_from_the_same_batches(small):
+def test_all_contenders_learn_from_the_same_batches(small, monkeypatch):
     subwords, pairs = small
     cpu = torch.device("cpu")
-    rows = bench.training_speed(PLAN, len(subwords), pairs, cpu, rounds=1, steps=1, seconds=0)
+    monkeypatch.setattr(bench, "ROUNDS", 1)
+    rows = bench.training_speed(PLAN, len(subwords), pairs, cpu)
     assert {row["name"] for row in rows} >= {"ours", "torch.nn.Transformer", "ours with PyTorch's kernels"}
     assert all(row["tokens_a_second"] > 0 for row in rows)
     plan = replace(PLAN, rate=1e-2)
@@ -60,13 +64,6 @@ def test_pytorchs_module_translates_word_by_word_what_it_says_in_one_pass(small)
         assert best[: len(words)] == words
 
 
-def test_pytorchs_module_runs_where_its_tokens_are():
-    """The device "meta" has shapes and no numbers; a mask made elsewhere is an error there."""
-    stock = bench.PyTorchs(20, PLAN).to("meta")
-    source, decoder_input, _ = (part.to("meta") for part in make_batch([([5, 6], [7]), ([8], [9, 10])]))
-    assert stock(source, decoder_input).device.type == "meta"
-
-
 def test_the_whole_measurement_scores_test2016_when_all_are_trained(monkeypatch, tmp_path, capsys):
     splits = []
 
@@ -76,7 +73,8 @@ def test_the_whole_measurement_scores_test2016_when_all_are_trained(monkeypatch,
 
     monkeypatch.setattr("coursekit.data.load", load)
     monkeypatch.setattr(bench, "BUILD", tmp_path)
-    words = "bench --minutes 0.01 --rounds 1 --steps 1 --threads 1 --device cpu --plan d_model=8 d_ff=8 vocabulary=280"
+    monkeypatch.setattr(bench, "ROUNDS", 1)
+    words = "bench --minutes 0.01 --threads 1 --device cpu --plan d_model=8 d_ff=8 vocabulary=280"
     monkeypatch.setattr("sys.argv", words.split())
     bench.main()
     report = json.loads((tmp_path / "translator.json").read_text())

@@ -56,17 +56,18 @@ def test_without_an_index_a_teacher_hears_how_much_pytorch_is():
     assert "2.5 GB" in download_note(lab_name("08")) and not download_note(lab_name("07"))
 
 
-@pytest.mark.parametrize("address", ["mirror.example/cpu", "https://a b", "--index-url https://x"])
-def test_an_index_that_is_no_address_is_refused(course_at, address):
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("mirror.example/cpu", "no address of an index"),
+        ("--index-url https://x", "no address of an index"),
+        ("https://ada:token@mirror.example/cpu", "no password may stand in it"),
+        ("https://token@mirror.example/cpu", "no password may stand in it"),
+    ],
+)
+def test_an_index_that_is_no_address_or_holds_a_password_is_refused(course_at, address, sentence):
     course_at(f'torch_index = "{address}"')
-    with pytest.raises(UserError, match="no address of an index"):
-        packages.grader_requirements()
-
-
-@pytest.mark.parametrize("who", ["ada:token", "token", ":"])
-def test_an_index_with_a_password_is_refused_for_it_would_stand_in_every_bundle(course_at, who):
-    course_at(f'torch_index = "https://{who}@mirror.example/cpu"')
-    with pytest.raises(UserError, match="no password may stand in it"):
+    with pytest.raises(UserError, match=sentence):
         packages.student_requirements(lab_name("08"))
 
 

@@ -71,7 +71,6 @@ def test_a_date_means_its_last_second_in_quotes_or_not(course_at, quotes) -> Non
         ("[labs.01]", "[labs.77]", 16, "there is no lab “77”"),
         ("{ normalise_rows = 30 }", "{ normalize_rows = 30 }", 18, "no question “normalize_rows”"),
         ("forbid.normalise_rows", "forbid.softmax", 19, "no question “softmax”"),
-        ("due = 2026-10-15", 'due = "soon"', 17, "labs.01.due"),
         ("due = 2026-10-15", "", 25, "needs the lab's own due date"),
         ("Europe/Berlin", "Berlin", 2, "there is no time zone “Berlin”"),
         ("[late]", "[late", 4, "not valid TOML"),
@@ -87,15 +86,16 @@ def test_a_mistake_is_refused_in_one_sentence_with_its_line(course_at, right, wr
     assert "\n" not in str(caught.value) and str(caught.value).endswith(".")
 
 
-def test_brackets_without_end_are_one_sentence(course_at):
-    course_at("x = " + "[" * 5_000)
-    with pytest.raises(UserError, match="brackets stand inside one another too deep"):
-        settings()
-
-
-def test_a_lab_named_twice_is_refused(course_at):
-    course_at(COURSE + "\n[labs.1]\ndue = 2026-10-16\n")
-    with pytest.raises(UserError, match=f"lab {LAB} has a section of its own already"):
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("x = " + "[" * 5_000, "brackets stand inside one another too deep"),
+        (COURSE + "\n[labs.1]\ndue = 2026-10-16\n", f"lab {LAB} has a section of its own already"),
+    ],
+)
+def test_brackets_without_end_and_a_lab_named_twice_are_one_sentence(course_at, text, sentence):
+    course_at(text)
+    with pytest.raises(UserError, match=sentence):
         settings()
 
 
@@ -119,24 +119,20 @@ def test_a_function_that_the_policy_forbids_is_found(course_at):
     assert forbidden_used(LAB, "normalise_rows", [source]) == ("numpy.divide",)
 
 
-def test_limits_for_one_lab_go_before_limits_for_all(course_at):
+def test_limits_of_the_master_stand_between_those_for_all_labs_and_those_for_this_one(course_at, monkeypatch):
     course_at(COURSE)
     limits = limits_of(LAB)
     assert (limits.cell_seconds, limits.call_seconds) == (20, 8)
     assert limits.memory_bytes == Limits().memory_bytes
-
-
-def test_limits_of_the_master_stand_between_those_for_all_labs_and_those_for_this_one(course_at, monkeypatch):
     header = {"limits": {"cell_seconds": 90, "call_seconds": 91, "processes": 5}}
     monkeypatch.setattr(policy_file, "course_header", lambda lab: header)
-    course_at(COURSE)
     limits = limits_of(LAB)
     assert (limits.cell_seconds, limits.call_seconds, limits.processes) == (20, 91, 5)
     assert limits.total_seconds == GRADED_LIMITS.total_seconds < Limits().total_seconds
 
 
-def test_a_date_means_the_end_of_that_day_in_the_courses_time_zone(course_at):
-    course_at(COURSE)
+def test_a_date_means_the_end_of_that_day_in_the_courses_time_zone_also_behind_a_byte_order_mark(course_at):
+    course_at("\ufeff" + COURSE)
     assert settings().due(LAB) == datetime(2026, 10, 15, 21, 59, 59)
 
 
@@ -191,11 +187,6 @@ def test_check_course_says_that_dates_are_in_utc_where_nobody_said_so(course_at,
     assert ("names no timezone" in said.getvalue()) == is_said
 
 
-def test_a_byte_order_mark_before_the_policy_is_no_mistake(course_at):
-    course_at("\ufeff" + COURSE)
-    assert settings().timezone == "Europe/Berlin"
-
-
 def test_check_course_counts_a_time_that_nobody_can_read_as_no_time(course_at, tmp_path):
     course_at("")
     for student, text in (("ada", "2026-10-01 12:00:00 UTC"), ("bo", "garbage"), ("cy", "")):
@@ -241,12 +232,13 @@ def test_part_of_a_day_is_part_of_24_hours_also_while_the_clocks_are_put_back(co
     [
         "[limits]\ntotal_seconds = 1e300\n",
         "[limits]\nmemory_bytes = 99999999999999999999\n",
-        "[limits]\nprocesses = 99999999999999999999\n",
         "[limits]\ncell_seconds = true\n",
         "[extensions]\nada = true\n",
         "[late]\npercent_per_day = true\n",
         "[live]\nattempts = true\n",
         "[labs.01]\npoints = { normalise_rows = true }\n",
+        "[labs.01]\ndue = 0001-01-01T00:00:00+14:00\n",
+        "[labs.01]\ndue = 9999-12-31\n",
     ],
 )
 def test_what_is_no_number_or_more_than_a_machine_can_count_is_a_sentence_with_its_line(course_at, text):
@@ -308,15 +300,6 @@ def test_the_courses_own_file_is_valid_with_every_sample_switched_on(course_at):
     course_at("\n".join(sample))
     assert settings().extension(LAB, "ada") == timedelta(days=3)
     assert settings().has_late_rule(LAB) and limits_of(LAB).cell_seconds == 30
-
-
-@pytest.mark.parametrize(
-    "due", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "0001-01-01", "9999-12-31"]
-)
-def test_a_due_date_outside_of_time_is_a_sentence_with_its_line(course_at, due):
-    course_at(f"[labs.01]\ndue = {due}\n")
-    with pytest.raises(UserError, match=r"line 2.*between the years"):
-        settings()
 
 
 def test_an_empty_salt_is_no_secret(course_at, monkeypatch, tmp_path):

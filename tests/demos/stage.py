@@ -15,10 +15,10 @@ from playwright.sync_api import Browser, Page
 from tests.fixtures.jupyterlab import PATIENCE_MS
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser")
-#: Keys, addresses, axe's rules, notebooks and slides are one code for all demos, which a demo alone can hardly break: one that
-#: is moved by hand and one with a model stand for the others, which are tried in `make proof`.
-EACH_KIND = [
-    name if name in ("07_kernel_to_attention", "12_inside") else pytest.param(name, marks=pytest.mark.proof)
+#: Keys, addresses, axe's rules and slides are one code for all demos, which a demo alone can hardly break: one
+#: that is moved by hand stands for the others, which are tried in `make proof`.
+EACH_IN_PROOF = [
+    name if name == "07_kernel_to_attention" else pytest.param(name, marks=pytest.mark.proof)
     for name in bundle.names()
 ]
 AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe.min.js"
@@ -136,9 +136,20 @@ MOVE = """(steps) => {
 
 @contextmanager
 def opened(
-    browser: Browser, place: str, screen: str = "laptop", *, dark: bool = False, calm: bool = True
+    browser: Browser,
+    place: str,
+    screen: str = "laptop",
+    *,
+    dark: bool = False,
+    calm: bool = True,
+    own: str = "file:",
+    ready: str = "svg.cd-picture g *",
+    loud: bool = False,
 ) -> Iterator[Page]:
-    """A demo's page on a screen; at its end no error was said and nothing was asked from elsewhere."""
+    """A page on a screen, once it holds what ``ready`` selects; at its end no error was raised, and only ``own`` was asked.
+
+    Nor does the console hold a warning, but where a page is ``loud``.
+    """
     width, height = SCREENS[screen]
     page = browser.new_page(
         viewport={"width": width, "height": height},
@@ -146,19 +157,16 @@ def opened(
         reduced_motion="reduce" if calm else "no-preference",
     )
     said: list[str] = []
+    kinds = () if loud else ("error", "warning")
     page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("console", lambda line: said.append(line.text) if line.type in ("error", "warning") else None)
+    page.on("console", lambda line: said.append(line.text) if line.type in kinds else None)
     page.on(
         "request",
-        lambda request: (
-            said.append(f"asked for {request.url}")
-            if not request.url.startswith(("file:", "data:", "blob:"))
-            else None
-        ),
+        lambda asked: None if asked.url.startswith((own, "data:", "blob:")) else said.append(asked.url),
     )
     page.set_default_timeout(PATIENCE_MS)
     page.goto(place)
-    page.wait_for_selector("svg.cd-picture g *", state="attached")
+    page.wait_for_selector(ready, state="attached")
     try:
         yield page
         assert said == []
@@ -180,7 +188,8 @@ def faults(page: Page, *, wider: bool = False) -> list[Any]:
 
 def serious(page: Page) -> list[Any]:
     """What axe finds on the page that keeps somebody out: the rule, and where."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
+    if not page.evaluate("Boolean(window.axe)"):
+        page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run(document, {iframes: false}).then((run) => run.violations)")
     kept = [one for one in found if one["impact"] in ("serious", "critical")]
     return [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in kept]

@@ -13,6 +13,8 @@ import pytest
 from coursekit.demos import bundle
 from pytest import approx
 
+pytestmark = pytest.mark.xdist_group("site")
+
 Demo = Callable[[str], Callable[..., Any]]
 
 
@@ -94,18 +96,13 @@ def test_04_merges_are_those_of_lab_04s_tokenizer(demo: Demo) -> None:
 
 
 def test_05_the_recording_begins_with_knowing_nothing_and_ends_with_neighbours(demo: Demo) -> None:
-    from coursekit.demos.recordings import word_map
-
-    ask, record = demo("05_word_map"), json.loads(bundle.data("05_word_map"))
-    assert [one["word"] for one in ask("data.words")] == word_map.words()
+    record = json.loads(bundle.data("05_word_map"))
     assert record["loss"][0] == approx(6 * np.log(2), abs=1e-3)
-    assert np.diff(record["loss"]).max() < 0.02  # it falls, but for the noise of the batches
-    assert np.array(record["places"]).shape == (word_map.SNAPSHOTS + 1, len(word_map.words()), 2)
     first, last = ({name for name, _ in record["near"]["january"][n]} for n in (0, -1))
     assert last <= set(record["groups"]["months"]) and not first & set(record["groups"]["months"])
     inside, outside = np.array(record["alike"]).T
     assert abs(inside[0] - outside[0]) < 0.05 < 0.4 < inside[-1] - outside[-1]
-    title = ask("demo.say({step: 24, word: 'january'}, data).title")
+    title = demo("05_word_map")("demo.say({step: 24, word: 'january'}, data).title")
     assert f"cosine {inside[-1]:.2f} within a group" in title
 
 
@@ -135,19 +132,18 @@ def test_07_weights_are_a_kernel_and_a_softmax_at_once(demo: Demo) -> None:
 def test_07_painted_rows_add_up_to_one_and_closed_weights_are_zero(demo: Demo) -> None:
     ask = demo("07_mask_painter")
     queries, keys = np.random.default_rng(4).normal(size=(2, 7, 16)).round(5)
-    for which in ("ALL", "CAUSAL", "PADDED"):
-        mask = np.array([c == "1" for c in ask(f"demo.{which}")]).reshape(7, 7)
-        heard = np.array(ask(f"demo.weights({{mask: demo.{which}, scale: 4}}, data).heard"))
-        assert heard == approx(softmax(np.where(mask, queries @ keys.T / 4, -np.inf)), abs=1e-9)
-    titles = {
+    for which, title in {
         "demo.CAUSAL": "The future is closed: 21 scores are −∞, 21 weights are 0",
-        "demo.STRICT": "“<sos>” may hear nobody: 0/0, the softmax has no answer",
         "demo.PADDED": "7 scores are −∞: in these rows the others share the weight",
         # the last row may not hear the first token, which is not in its future
         "demo.CAUSAL.slice(0, 42) + '0111111'": "The future and 1 more are closed: 22 weights are 0",
-    }
-    for mask, title in titles.items():
-        assert ask(f"demo.say({{mask: {mask}, scale: 4, row: 4}}, data).title") == title
+    }.items():
+        mask = np.array([c == "1" for c in ask(which)]).reshape(7, 7)
+        heard = np.array(ask(f"demo.weights({{mask: {which}, scale: 4}}, data).heard"))
+        assert heard == approx(softmax(np.where(mask, queries @ keys.T / 4, -np.inf)), abs=1e-9)
+        assert ask(f"demo.say({{mask: {which}, scale: 4, row: 4}}, data).title") == title
+    title = ask("demo.say({mask: demo.STRICT, scale: 4, row: 4}, data).title")
+    assert title == "“<sos>” may hear nobody: 0/0, the softmax has no answer"
 
 
 def test_08_the_recorded_heads_are_the_trained_encoders(demo: Demo) -> None:
@@ -294,7 +290,7 @@ def heads_off(model: Any, off: str) -> Iterator[None]:
 INSIDE = {"sentence": "I don't know what you want.", "to": "de", "prefix": "", "off": ""}
 
 
-@pytest.mark.parametrize("off", ["", "c1.0", "e0.1 d1.3 c0.2"])
+@pytest.mark.parametrize("off", ["", "e0.1 d1.3 c0.2"])
 def test_12_inside_every_map_and_logit_is_pytorchs_also_with_heads_off(demo: Demo, off: str) -> None:
     import torch
     from coursekit.data import path

@@ -13,13 +13,12 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 import pytest
 from coursekit.demos import bundle, slides
-from playwright.sync_api import Browser, Request, Response, expect
+from playwright.sync_api import Browser, expect
 
-from tests.fixtures.jupyterlab import PATIENCE_MS
+from tests.demos.stage import opened, serious
 
 pytestmark = pytest.mark.xdist_group("site")
 
-AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe.min.js"
 LABS = [path.stem for path in slides.labs()]
 
 
@@ -107,92 +106,45 @@ def test_a_lab_stands_there_with_its_demos_and_figures_and_without_an_answer(bui
 
 
 @pytest.mark.parametrize(
-    "page",
-    [
-        "index.html",
-        "labs/07_self_attention.html",
-        "demos/index.html",
-        "guide/run_a_course.html",
-        "slides/07_self_attention.html",
-    ],
+    "page", ["index.html", "labs/07_self_attention.html", "demos/index.html", "guide/run_a_course.html"]
 )
 def test_a_page_is_accessible_in_light_and_dark_and_asks_its_own_host_only(
     browser: Browser, served: str, page: str
 ) -> None:
-    tab = browser.new_page(viewport={"width": 1366, "height": 768})
-    tab.set_default_timeout(PATIENCE_MS)
-    wrong: list[str] = []
-
-    def asked(request: Request) -> None:
-        if not request.url.startswith((served, "data:", "blob:")):
-            wrong.append(request.url)
-
-    def answered(answer: Response) -> None:
-        if answer.status >= 400:
-            wrong.append(f"{answer.status} {answer.url}")
-
-    tab.on("request", asked)
-    tab.on("response", answered)
-    tab.on("pageerror", lambda error: wrong.append(str(error)))
-    tab.goto(served + page)
-    tab.wait_for_load_state("networkidle")
-    tab.evaluate(AXE.read_text(encoding="utf-8"))
-    for scheme in ("light", "dark"):
-        tab.emulate_media(color_scheme=scheme)
-        found = tab.evaluate("axe.run(document, {iframes: false}).then((run) => run.violations)")
-        serious = [
-            (one["id"], [node["html"][:150] for node in one["nodes"][:3]])
-            for one in found
-            if one["impact"] in ("serious", "critical")
-        ]
-        assert serious == [], scheme
-    assert wrong == []
-    tab.close()
+    with opened(browser, served + page, own=served, ready="main, article") as tab:
+        tab.wait_for_load_state("networkidle")
+        for scheme in ("light", "dark"):
+            tab.emulate_media(color_scheme=scheme)
+            assert serious(tab) == [], scheme
 
 
 def test_the_gallery_shows_each_demo_and_a_code_of_its_own_address(browser: Browser, served: str) -> None:
-    tab = browser.new_page()
-    tab.set_default_timeout(PATIENCE_MS)
-    tab.goto(served + "demos/index.html")
-    items = tab.locator(".gallery li")
-    expect(items).to_have_count(len(bundle.names()))
-    items.first.locator("summary").click()
-    expect(items.first.locator("svg title")).to_have_text(
-        f"QR code of {served}demos/{bundle.names()[0]}.html"
-    )
-    assert tab.evaluate(
-        "[...document.querySelectorAll('.gallery img')].every((img) => { img.loading = 'eager'; return true })"
-    )
-    items.first.locator("a").click()
-    expect(tab.locator(".cd-finding")).not_to_be_empty()
-    tab.close()
+    with opened(browser, served + "demos/index.html", own=served, ready=".gallery") as tab:
+        items = tab.locator(".gallery li")
+        expect(items).to_have_count(len(bundle.names()))
+        items.first.locator("summary").click()
+        address = f"{served}demos/{bundle.names()[0]}.html"
+        expect(items.first.locator("svg title")).to_have_text(f"QR code of {address}")
+        items.first.locator("a").click()
+        expect(tab.locator(".cd-finding")).not_to_be_empty()
 
 
-def test_no_embedded_demo_is_empty_on_a_phone(browser: Browser, served: str, built: Path) -> None:
-    tab = browser.new_page(viewport={"width": 390, "height": 844})
-    tab.set_default_timeout(PATIENCE_MS)
-    seen = 0
-    for page in ["index.html", *(f"labs/{lab}.html" for lab in LABS)]:
-        tab.goto(served + page)
-        for frame in tab.locator("iframe.demo").all():
+def test_no_embedded_demo_is_empty_on_a_phone(browser: Browser, served: str) -> None:
+    """The first page's, and in a lab's page each in the same frame."""
+    load = (
+        "(frame, source) => new Promise((loaded) => { frame.onload = () => loaded(); frame.src = source; })"
+    )
+    with opened(browser, served + "index.html", "phone", own=served, ready="iframe.demo") as tab:
+        for page, names in (("index.html", [""]), ("labs/07_self_attention.html", ["", *bundle.names()])):
+            tab.goto(served + page)
+            frame = tab.locator("iframe.demo").first
             frame.scroll_into_view_if_needed()
-            inside = frame.content_frame
-            inside.locator("svg.cd-picture g *").first.wait_for(state="attached")
-            picture, place = inside.locator("svg.cd-picture").bounding_box(), frame.bounding_box()
-            assert picture and place and picture["height"] > 250, (page, picture)
-            assert picture["y"] + picture["height"] < place["y"] + place["height"], (page, "out of sight")
-            seen += 1
-    assert seen > len(bundle.names())
-    tab.close()
-
-
-def test_a_demo_is_live_in_its_labs_text(browser: Browser, served: str) -> None:
-    tab = browser.new_page(viewport={"width": 1366, "height": 768})
-    tab.set_default_timeout(PATIENCE_MS)
-    tab.goto(served + "labs/07_self_attention.html")
-    frame = tab.locator("iframe.demo").first
-    frame.scroll_into_view_if_needed()
-    expect(tab.frame_locator("iframe.demo").first.locator(".cd-finding")).to_have_text(
-        "σ = 0.1: one dot speaks for itself"
-    )
-    tab.close()
+            for name in names:
+                if name:
+                    frame.evaluate(load, f"../demos/{name}.html")
+                inside = frame.content_frame
+                inside.locator("svg.cd-picture g *").first.wait_for(state="attached")
+                expect(inside.locator(".cd-finding")).not_to_be_empty()
+                picture, place = inside.locator("svg.cd-picture").bounding_box(), frame.bounding_box()
+                assert picture and place and picture["height"] > 250, (page, name, picture)
+                assert picture["y"] + picture["height"] < place["y"] + place["height"], (name, "out of sight")

@@ -9,6 +9,7 @@ import re
 import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,10 @@ class Outline:
         """Note a fault of the master."""
         self.faults.append(Fault(self.file, line, place, sentence))
 
+    def blame(self, cell: Cell, sentence: str, below: int = 0) -> None:
+        """Note a fault of a cell, so many lines below its mark."""
+        self.refuse(cell.line + below, cell.label, sentence)
+
 
 def read_outline(lab: str, path: Path, root: Path) -> Outline:
     """The master's questions and every fault in it; nothing of it is run."""
@@ -119,9 +124,7 @@ def _cells(text: str) -> list[Cell]:
 
 
 def _check_options(outline: Outline, cell: Cell) -> None:
-    def refuse(sentence: str) -> None:
-        outline.refuse(cell.line, cell.label, sentence)
-
+    refuse = partial(outline.blame, cell)
     options = cell.options
     for option in options.keys() - {*_OPTIONS, *_MADE_BY_JUPYTEXT}:
         if option == "incorrectly_encoded_metadata":
@@ -157,16 +160,19 @@ def _check_options(outline: Outline, cell: Cell) -> None:
 
 def _check_points(cell: Cell, refuse: Any) -> None:
     points = cell.options.get("points")
-    number = isinstance(points, (int, float)) and not isinstance(points, bool)
     if cell.role in ("test", "written"):
         if points is None:
             refuse("it gives no points; write points=4 behind its name")
-        elif not number or not 0 < points < float("inf"):
+        elif not _is_above_zero(points):
             refuse(f"points={points} is no number of points above zero")
-    elif points is not None and not (cell.role == "question" and number and points == 0):
+    elif points is not None and not (cell.role == "question" and points == 0):
         refuse(
             "only test and written cells give points (and question cells points=0: a challenge without a test)"
         )
+
+
+def _is_above_zero(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < float("inf")
 
 
 def _check_regions(outline: Outline, cell: Cell) -> None:
@@ -178,23 +184,18 @@ def _check_regions(outline: Outline, cell: Cell) -> None:
         if text in _REGION:
             marks.append((text, offset))
         elif looks or close:
-            outline.refuse(
-                cell.line + 1 + offset,
-                cell.label,
-                f"“{text}” marks no region{nearest(text.upper(), _REGION)}",
-            )
+            outline.blame(cell, f"“{text}” marks no region{nearest(text.upper(), _REGION)}", 1 + offset)
             return
     if cell.role in ("question", "written"):
         if not marks:
-            outline.refuse(
-                cell.line,
-                cell.label,
+            outline.blame(
+                cell,
                 f"its solution is not marked, so students would get it; put it between “{_REGION[0]}” and “{_REGION[1]}”",
             )
         elif [mark for mark, _ in marks] != [*_REGION] * (len(marks) // 2) or len(marks) % 2:
-            outline.refuse(cell.line, cell.label, f"each “{_REGION[0]}” needs its “{_REGION[1]}” below it")
+            outline.blame(cell, f"each “{_REGION[0]}” needs its “{_REGION[1]}” below it")
     elif marks:
-        outline.refuse(cell.line, cell.label, "a solution region stands in question and written cells only")
+        outline.blame(cell, "a solution region stands in question and written cells only")
     if cell.role in ("question", "test"):
         _check_code(outline, cell, marks[0][1] + 1 if marks else None)
 
@@ -204,28 +205,21 @@ def _check_code(outline: Outline, cell: Cell, begin: int | None) -> None:
     try:
         tree = ast.parse(cell.source)
     except SyntaxError as error:
-        outline.refuse(cell.line + (error.lineno or 1), cell.label, f"it is no Python: {error.msg}")
+        outline.blame(cell, f"it is no Python: {error.msg}", error.lineno or 1)
         return
     if cell.role == "test":
         calls = [call for call in _calls(tree, "check") if call.args]
         names = [ast.unparse(call.args[0]).strip("'\"") for call in calls]
         if cell.name not in names:
             instead = f" (it checks {', '.join(names)})" if names else ""
-            outline.refuse(
-                cell.line,
-                cell.label,
-                f'it shows no card; it needs check("{cell.name}", {cell.name}){instead}',
-            )
+            outline.blame(cell, f'it shows no card; it needs check("{cell.name}", {cell.name}){instead}')
         return
     defined = {name: node.lineno for node in tree.body for name in _bound(node)}
     if cell.name not in defined:
-        outline.refuse(
-            cell.line, cell.label, f"its solution does not define {cell.name}{nearest(cell.name, defined)}"
-        )
+        outline.blame(cell, f"its solution does not define {cell.name}{nearest(cell.name, defined)}")
     elif begin is not None and defined[cell.name] >= begin:
-        outline.refuse(
-            cell.line,
-            cell.label,
+        outline.blame(
+            cell,
             f"“{_REGION[0]}” stands above the line that defines {cell.name}, which students would not see",
         )
 
@@ -246,10 +240,8 @@ def _check_names(outline: Outline) -> None:
     first: dict[str, int] = {}
     for cell in outline.cells:
         if cell.role and cell.grade_id in first:
-            outline.refuse(
-                cell.line,
-                cell.label,
-                f"the cell in line {first[cell.grade_id]} has the name “{cell.grade_id}” already",
+            outline.blame(
+                cell, f"the cell in line {first[cell.grade_id]} has the name “{cell.grade_id}” already"
             )
         elif cell.role:
             first[cell.grade_id] = cell.line
@@ -261,22 +253,21 @@ def _check_pairs(outline: Outline) -> None:
     tested = {cell.name: cell for cell in outline.cells if cell.role == "test"}
     outline.challenges = {name for name, cell in asked.items() if cell.options.get("points") == 0}
     outline.questions = {name: cell.line for name, cell in asked.items() if name not in outline.challenges}
-    for name, line in outline.questions.items():
+    for name in outline.questions:
         if name not in tested:
             near = nearest(name, tested.keys() - asked.keys()) if tested.keys() - asked.keys() else ""
-            outline.refuse(
-                line,
-                asked[name].label,
+            outline.blame(
+                asked[name],
                 f'no cell test="{name}" gives it points (points=0 makes it a challenge){near}',
             )
     for cell in (cell for cell in outline.cells if cell.role == "test"):
         name = cell.name
         if name not in asked:
-            outline.refuse(cell.line, cell.label, f"there is no question “{name}”{nearest(name, asked)}")
+            outline.blame(cell, f"there is no question “{name}”{nearest(name, asked)}")
         elif name in outline.challenges:
-            outline.refuse(cell.line, cell.label, "its question says points=0, so it has no test cell")
+            outline.blame(cell, "its question says points=0, so it has no test cell")
         elif cell.line < asked[name].line:
-            outline.refuse(cell.line, cell.label, "it stands above its question")
+            outline.blame(cell, "it stands above its question")
     points = [cell.options.get("points") for cell in tested.values()]
     numbers = [value for value in points if isinstance(value, (int, float))]
     if not asked:
@@ -292,15 +283,9 @@ def _check_start(outline: Outline, lab: str) -> None:
         for call in _calls(_parsed(cell), "start"):
             name = ast.unparse(call.args[0]).strip("'\"") if call.args else ""
             if name != lab:
-                outline.refuse(
-                    cell.line, cell.label, f'start("{name}") begins another lab; this one is “{lab}”'
-                )
+                outline.blame(cell, f'start("{name}") begins another lab; this one is “{lab}”')
             elif cell.role != "locked":
-                outline.refuse(
-                    cell.line,
-                    cell.label,
-                    'the cell that starts the lab is to be locked, as in locked="setup"',
-                )
+                outline.blame(cell, 'the cell that starts the lab is to be locked, as in locked="setup"')
             return
     outline.refuse(0, "", f'no cell starts the lab; its first code cell needs start("{lab}")')
 
@@ -321,9 +306,8 @@ def _check_borrowed_names(outline: Outline) -> None:
     for cell in graded:
         for name in sorted(_names(cell)[1] - known):
             if name in lent:
-                outline.refuse(
-                    cell.line,
-                    cell.label,
+                outline.blame(
+                    cell,
                     f"it uses {name}, which only the cell in line {lent[name]} defines, and that is not run when grading",
                 )
 
@@ -346,20 +330,18 @@ def _names(cell: Cell) -> tuple[set[str], set[str]]:
 
 
 def _check_header(outline: Outline, header: dict[str, Any], root: Path) -> None:
-    def refuse(sentence: str) -> None:
-        outline.refuse(1, "header", sentence)
-
+    refuse = partial(outline.refuse, 1, "header")
     for key in header.keys() - set(_HEADER):
         refuse(f"there is no setting “{key}”{nearest(key, _HEADER)}")
     minutes = header.get("minutes", 1)
-    if isinstance(minutes, bool) or not isinstance(minutes, (int, float)) or minutes <= 0:
+    if not _is_above_zero(minutes):
         refuse(f"minutes: {minutes} is no number of minutes")
     _check_data(refuse, header.get("data") or [], root / "data")
     limits, known = header.get("limits") or {}, [limit.name for limit in fields(Limits)]
     for name, value in limits.items() if isinstance(limits, dict) else [(limits, 1)]:
         if name not in known:
             refuse(f"there is no limit “{name}”{nearest(name, known)}")
-        elif isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+        elif not _is_above_zero(value):
             refuse(f"the limit {name}: {value} is no number above zero")
     unfinished = header.get("unfinished") or []
     for name in unfinished if isinstance(unfinished, list) else [unfinished]:

@@ -28,6 +28,7 @@ import numpy as np
 
 from coursekit.checks import time_limit
 from coursekit.checks.questions import questions_of
+from coursekit.checks.values import as_numbers, values_match
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark
 
@@ -104,32 +105,13 @@ def _result_of(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 def _differs(function: Callable[..., Any], arguments: tuple[Any, ...], truth: Any) -> bool:
     """Whether a wrong function gives itself away: another answer, or an error where there is an answer."""
     try:
-        return not same(_result_of(function, arguments), truth)
+        return not values_match(_result_of(function, arguments), truth, rtol=1e-6, atol=1e-9)
     except (Exception, time_limit.TookTooLong):
         return True
 
 
-def same(one: Any, other: Any) -> bool:
-    """Whether two results hold the same shapes and (nearly) the same numbers, at any depth of lists and tuples."""
-    one, other = _plain(one), _plain(other)
-    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        if one.dtype.kind not in "biufc" or other.dtype.kind not in "biufc":
-            return bool(np.array_equal(one, other))
-        return one.shape == other.shape and np.allclose(one, other, rtol=1e-6, atol=1e-9, equal_nan=True)
-    return bool(one == other)
-
-
-def _plain(value: Any) -> Any:
-    """Tensors and numbers as arrays; everything else as it is."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu().numpy()
-    return np.asarray(value) if isinstance(value, (int, float, np.generic, np.ndarray)) else value
-
-
 def _has_nan(value: Any) -> bool:
-    value = _plain(value)
-    if isinstance(value, (list, tuple)):
-        return any(map(_has_nan, value))
-    return isinstance(value, np.ndarray) and value.dtype.kind in "fc" and bool(np.isnan(value).any())
+    numbers = as_numbers(value)
+    if numbers is None:
+        return isinstance(value, (list, tuple)) and any(map(_has_nan, value))
+    return numbers.dtype.kind in "fc" and bool(np.isnan(numbers).any())

@@ -56,32 +56,6 @@ class _Product(Function):
         return below, torch.mm(above.t(), short).float(), gradient.sum(0)
 
 
-class _FeedForward(Function):
-    """ReLU(x W₁ᵀ + b₁) W₂ᵀ + b₂ with 16-bit factors; what is between the two products stays in 16 bits.
-
-    x (…, D), w1 (F, D), b1 (F), w2 (D, F), b2 (D) → (…, D).
-    """
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
-        rows = x.reshape(-1, x.shape[-1])
-        short, first, second = _short(rows), w1.bfloat16(), w2.bfloat16()
-        inner = torch.mm(short, first.t()).add_(b1.bfloat16()).relu_()  # (N, F)
-        ctx.save_for_backward(short, first, second, inner)
-        ctx.shape = x.shape
-        return torch.mm(inner, second.t())[: len(rows)].float().add_(b2).view(x.shape)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:
-        short, first, second, inner = ctx.saved_tensors
-        gradient = gradients[0].reshape(-1, gradients[0].shape[-1])
-        above = _short(gradient)
-        dinner = torch.ops.aten.threshold_backward(torch.mm(above, second), inner, 0)
-        below = torch.mm(dinner, first)[: len(gradient)].float().view(ctx.shape)
-        dw1, dw2 = torch.mm(dinner.t(), short).float(), torch.mm(above.t(), inner).float()
-        return below, dw1, dinner.sum(0, dtype=torch.float32), dw2, gradient.sum(0)
-
-
 def _short(rows: Tensor) -> Tensor:
     """(N, D) in 16 bits, with rows of zeros up to a multiple of ``_ROWS``."""
     n, width = rows.shape
@@ -206,15 +180,11 @@ class FastTransformer:
         return torch.add(positions, F.embedding(tokens, table.weight), alpha=self.d_model**0.5)
 
     def _product(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        """x Wᵀ + b, (…, I) → (…, O)."""
-        if self._has_short_products(x):
+        """x Wᵀ + b, (…, I) → (…, O); in our 16 bits from ``_ROWS`` rows on, to which they are padded."""
+        if self.own_kernels and self.sixteen_bits and x.numel() >= _ROWS * x.shape[-1]:
             product: Tensor = _Product.apply(x, weight, bias)  # type: ignore[no-untyped-call]
             return product
         return F.linear(x, weight, bias)
-
-    def _has_short_products(self, x: Tensor) -> bool:
-        """Whether products with x gain by our 16 bits: from ``_ROWS`` rows on, to which they are padded."""
-        return self.own_kernels and self.sixteen_bits and x.numel() >= _ROWS * x.shape[-1]
 
     def _jointly(self, x: Tensor, *layers: nn.Linear) -> Tensor:
         """Several layers on one input as one product: x (…, D) → (…, n · D)."""
@@ -238,11 +208,8 @@ class FastTransformer:
 
     def feed_forward(self, layer: Any, x: Tensor) -> Tensor:
         """linear2(ReLU(linear1(x))), (…, D) → (…, D)."""
-        both = (layer.linear1.weight, layer.linear1.bias, layer.linear2.weight, layer.linear2.bias)
-        if self._has_short_products(x):
-            y: Tensor = _FeedForward.apply(x, *both)  # type: ignore[no-untyped-call]
-            return y
-        return F.linear(F.relu(F.linear(x, *both[:2])), *both[2:])
+        hidden = F.relu(self._product(x, layer.linear1.weight, layer.linear1.bias))
+        return self._product(hidden, layer.linear2.weight, layer.linear2.bias)
 
     def add_and_norm(self, x: Tensor, y: Tensor, norm: Any) -> Tensor:
         """LayerNorm(x + dropout(y)), each (B, T, D)."""

@@ -6,42 +6,36 @@
     python -m coursekit.translator export build/translator/de-en --out de-en.pt
 
 The model is lab 12's ``Transformer``: the one from your notebook (``--notebook``), or the course's. A training run may
-be interrupted; the same command goes on. Figures and scores are written into the run's folder.
+be interrupted; the same command goes on. Figures and scores are written into the run's folder. ``--plan`` changes what
+suits the corpus: ``--plan dropout=0.2 seed=1``.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from coursekit.errors import UserError
 from coursekit.translator.batches import numbered, sentences
 from coursekit.translator.evaluation import evaluation
 from coursekit.translator.files import save_figure, save_tensors, write_text
 from coursekit.translator.model import build_model, device_for, fast_path, load_lab_12
-from coursekit.translator.plan import CORPORA, DIRECTIONS, Plan, plan_for, read_plan, write_plan
+from coursekit.translator.plan import CORPORA, DIRECTIONS, Plan, changes, plan_for, read_plan, write_plan
 from coursekit.translator.run import Run
 from coursekit.translator.subwords import Subwords
 from coursekit.translator.training import draw_curve
 from coursekit.translator.translator import Translator
 
-# The commands.
-
 
 def train(options: argparse.Namespace) -> None:
     """Train a model, or go on training it. What is not chosen is what suits the corpus."""
     device = device_for(options.device)
-    chosen = {name: getattr(options, name, None) for name in asdict(Plan()) if name != "corpus"}
-    plan = plan_for(options.corpus, device.type, **chosen)
+    plan = plan_for(options.corpus, device.type, direction=options.direction, **changes(options.plan))
     folder = options.out or Path("build") / "translator" / f"{plan.corpus}-{plan.direction}"
     lab = load_lab_12(options.notebook)
     if (folder / "plan.json").is_file() and read_plan(folder) != plan:
@@ -55,8 +49,8 @@ def train(options: argparse.Namespace) -> None:
     size = sum(parameter.numel() for parameter in model.parameters())
     left_out = f" ({len(text) - len(pairs):,} are too long)" if len(pairs) < len(text) else ""
     print(f"{size:,} parameters, from {len(pairs):,} pairs{left_out}, on {device}", flush=True)
-    how = {"graphs": options.graphs, "measure_every": 60 * options.measure_every}
-    run = Run(folder, plan, model, lab.make_batch, fast_path(model, plan).loss, pairs, held_out, **how)
+    loss = fast_path(model, plan).loss
+    run = Run(folder, plan, model, lab.make_batch, loss, pairs, held_out, graphs=options.graphs)
     if run.taken:
         print(f"Going on from step {run.taken:,}.", flush=True)
     run.go(lambda line: print(line, flush=True))
@@ -82,8 +76,7 @@ def _subwords(folder: Path, plan: Plan, text: list[tuple[str, str]]) -> Subwords
 def evaluate(options: argparse.Namespace) -> None:
     """Translate a split, score it, and write scores and samples into the run's folder."""
     translator = Translator.load(options.run, options.notebook)
-    names = ("split", "beam", "length_penalty", "limit", "samples")
-    report = evaluation(translator, **{name: getattr(options, name) for name in names})
+    report = evaluation(translator, options.split, beam=options.beam, limit=options.limit)
     for direction in translator.plan.directions:
         result = report[direction]
         print(f"{direction}: BLEU {result['BLEU']:.2f}  ({result['BLEU_signature']})")
@@ -102,7 +95,7 @@ def translate(options: argparse.Namespace) -> None:
     translator = Translator.load(options.run, options.notebook)
     texts = options.sentences or [line.strip() for line in sys.stdin if line.strip()]
     beam = max(options.beam, options.alternatives)
-    rows = translator.translate(texts, options.to, beam=beam, length_penalty=options.length_penalty)
+    rows = translator.translate(texts, options.to, beam=beam)
     for text, row in zip(texts, rows, strict=True):
         if options.alternatives:
             print(text)
@@ -121,47 +114,11 @@ def export(options: argparse.Namespace) -> None:
     print(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")
 
 
-# The command line.
-
-
-def _number(kind: Callable[[str], float], least: float, below: float = math.inf) -> Callable[[str], float]:
-    """A reader of numbers for ``argparse`` that takes only those from ``least`` on, below ``below``."""
-    what = ("a whole number" if kind is int else "a number") + f" of at least {least:g}"
-    what += "" if below == math.inf else f" and less than {below:g}"
-
-    def read(text: str) -> float:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = math.nan
-        if not least <= value < below:
-            raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
-        return value
-
-    return read
-
-
-_COUNT, _SOME, _POSITIVE, _SHARE = _number(int, 0), _number(int, 1), _number(float, 0), _number(float, 0, 1)
-
-#: The plan's numbers, each an option of ``train``.
-_PLAN: dict[str, tuple[Callable[[str], float], str]] = {
-    "minutes": (_POSITIVE, "train for so long; the learning rate reaches 0 then"),
-    "tokens": (_COUNT, "or until so many target tokens, however busy the machine is"),
-    "epochs": (_SOME, "or so many passes over the corpus"),
-    "pairs": (_COUNT, "use the first so many pairs only"),
-    "vocabulary": (_SOME, "subwords, for both languages together"),
-    "d_model": (_SOME, "width of the model"),
-    "heads": (_SOME, "heads of each attention"),
-    "d_ff": (_SOME, "width of the feed-forward layers"),
-    "layers": (_SOME, "blocks in the encoder, and in the decoder"),
-    "dropout": (_SHARE, "share of each sublayer's output that is dropped"),
-    "batch_tokens": (_SOME, "positions in a batch, on either side"),
-    "rate": (_POSITIVE, "highest learning rate"),
-    "warm_up": (_SOME, "steps until the rate is highest"),
-    "smoothing": (_SHARE, "label smoothing"),
-    "weight_decay": (_POSITIVE, "the optimizer's weight decay"),
-    "seed": (int, "seed of weights, batches and dropout"),
-}
+def _count(text: str) -> int:
+    """A whole number that is not negative, for ``argparse``."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return int(text)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -170,7 +127,6 @@ def _parser() -> argparse.ArgumentParser:
         description=(__doc__ or "").replace("``", ""),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--threads", type=_SOME, metavar="N", help="threads of PyTorch (default: its choice)")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for function, text in (
         (train, "train a translator, or go on"),
@@ -189,46 +145,39 @@ def _parser() -> argparse.ArgumentParser:
         if function is export:
             add("--out", type=Path, required=True, metavar="FILE", help="the file to write")
             continue
-        add("--beam", type=_SOME, default=1, metavar="N", help="hypotheses at a time (default: 1, greedy)")
-        penalty = "score = log P / length ** X (default: 1)"
-        add("--length-penalty", type=_POSITIVE, default=1.0, metavar="X", help=penalty)
+        add("--beam", type=_count, default=1, metavar="N", help="hypotheses at a time (default: 1, greedy)")
         if function is evaluate:
             add("--split", default="test", choices=("validation", "test"), help="default: test")
-            add("--limit", type=_COUNT, default=0, metavar="N", help="the first so many sentences only")
-            add("--samples", type=_COUNT, default=20, metavar="N", help="samples to show (default: 20)")
+            add("--limit", type=_count, default=0, metavar="N", help="the first so many sentences only")
         else:
             add("sentences", nargs="*", help="the sentences (default: standard input, one a line)")
             add("--to", default="", choices=("en", "de"), help="for a model of both directions (default: en)")
-            add("--alternatives", type=_COUNT, default=0, metavar="N", help="show so many, with their scores")
+            add("--alternatives", type=_count, default=0, metavar="N", help="show so many, with their scores")
     return parser
 
 
 def _add_train(command: argparse.ArgumentParser) -> None:
-    command.usage = f"{command.prog} [options] {{{','.join(CORPORA)}}}"
     add = command.add_argument
-    add("corpus", choices=CORPORA, metavar="CORPUS", help="the corpus; fetched when it is not here yet")
+    add("corpus", choices=CORPORA, help="the corpus; fetched when it is not here yet")
     where = "the run's folder (default: build/translator/CORPUS-DIRECTION)"
     add("--out", type=Path, metavar="FOLDER", help=where)
     add("--direction", choices=DIRECTIONS, help="default: de-en; both: one model, told by a tag")
-    lower: dict[str, Any] = {"action": argparse.BooleanOptionalAction, "default": None}
-    add("--lower", **lower, help="lower case (multi30k's default)")
     add("--device", default="auto", choices=("auto", "cpu", "cuda"), help="default: a GPU when there is one")
     graphs = "on a GPU, ask for each kernel anew instead of for whole steps as CUDA graphs"
     add("--no-graphs", dest="graphs", action="store_false", help=graphs)
-    every = "minutes between measurements on the validation sentences (default: 1)"
-    add("--measure-every", type=_POSITIVE, default=1.0, metavar="N", help=every)
-    plan = command.add_argument_group("the plan")
-    for name, (kind, text) in _PLAN.items():
-        usual = getattr(Plan(), name)
-        usual = f" (multi30k: {usual})" if usual or name == "seed" else ""
-        plan.add_argument("--" + name.replace("_", "-"), type=kind, metavar="N", help=text + usual)
+    also: dict[str, Any] = {"action": "append", "dest": "plan", "default": [], "metavar": "N"}
+    minutes = "train for so long; the learning rate reaches 0 then"
+    add("--minutes", type="minutes={}".format, help=minutes, **also)
+    tokens = "or until so many target tokens, however busy the machine is"
+    add("--tokens", type="tokens={}".format, help=tokens, **also)
+    usual = ", ".join(f"{name}={json.dumps(value)}" for name, value in asdict(Plan()).items())
+    change = f"change the plan; multi30k's is {usual}"
+    add("--plan", action="extend", nargs="+", default=[], metavar="NAME=VALUE", help=change)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; what the user can put right is one sentence and exit status 2."""
     options = _parser().parse_args(arguments)
-    if options.threads:
-        torch.set_num_threads(options.threads)
     try:
         options.run_command(options)
     except (UserError, OSError) as error:

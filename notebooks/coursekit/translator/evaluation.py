@@ -25,31 +25,25 @@ def scores(hypotheses: list[str], references: list[str], lower: bool) -> dict[st
     }
 
 
-def evaluation(
-    translator: Translator, split: str, *, beam: int, length_penalty: float, limit: int, samples: int
-) -> dict[str, Any]:
-    """The scores of each direction on the first ``limit`` sentences of a split (0: all), with samples."""
+def evaluation(translator: Translator, split: str, *, beam: int, limit: int = 0) -> dict[str, Any]:
+    """The scores of each direction on the first ``limit`` sentences of a split (0: all), with 20 samples."""
     plan = translator.plan
-    report: dict[str, Any] = {"corpus": plan.corpus, "split": split}
-    report |= {"beam": beam, "length_penalty": length_penalty}
+    report: dict[str, Any] = {"corpus": plan.corpus, "split": split, "beam": beam}
     for direction in plan.directions:
         pairs = sentences(plan.corpus, split, direction, limit)
         began = time.perf_counter()
-        rows = translator.translate(
-            [source for source, _ in pairs], direction[-2:], beam=beam, length_penalty=length_penalty
-        )
+        rows = translator.translate([source for source, _ in pairs], direction[-2:], beam=beam)
         seconds = time.perf_counter() - began
-        best = [row[0][0] for row in rows]
-        report[direction] = scores(best, [reference for _, reference in pairs], plan.lower)
-        report[direction] |= {"sentences": len(pairs), "seconds": round(seconds, 2)}
-        report[direction]["samples"] = [
-            {"source": source, "translation": translation, "reference": reference}
-            for (source, reference), translation in _spread(list(zip(pairs, best, strict=True)), samples)
+        said = [
+            {"source": source, "translation": row[0][0], "reference": reference}
+            for (source, reference), row in zip(pairs, rows, strict=True)
         ]
+        best = [row["translation"] for row in said]
+        report[direction] = scores(best, [reference for _, reference in pairs], plan.lower)
+        step = max(1, len(said) // 20)  # samples are chosen by their place, not by a person
+        report[direction] |= {
+            "sentences": len(pairs),
+            "seconds": round(seconds, 2),
+            "samples": said[step // 2 :: step][:20],
+        }
     return report
-
-
-def _spread(rows: list[Any], number: int) -> list[Any]:
-    """``number`` rows at equal distances: chosen by their place, not by a person."""
-    step = max(1, len(rows) // max(1, number))
-    return rows[step // 2 :: step][:number]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 from coursekit.errors import UserError
 from coursekit.translator.files import write_text
 
-__all__ = ["CORPORA", "DIRECTIONS", "Plan", "plan_for", "plan_from", "read_plan", "write_plan"]
+__all__ = ["CORPORA", "DIRECTIONS", "Plan", "changes", "plan_for", "plan_from", "read_plan", "write_plan"]
 
 DIRECTIONS = ("de-en", "en-de", "both")
 CORPORA = ("multi30k", "tatoeba", "built-in")
@@ -67,6 +69,27 @@ _USUAL: dict[str, dict[str, Any]] = {
 _ON_A_GPU: dict[str, dict[str, Any]] = {"multi30k": {"dropout": 0.2, "weight_decay": 0.1, "epochs": 30}}
 #: What older plans say, too: how the run was trained, not what its model computes.
 _RETIRED = {"optimiser", "without"}
+#: What is at least 1, and what is less than 1.
+_COUNTS = {"epochs", "vocabulary", "d_model", "heads", "d_ff", "layers", "batch_tokens", "warm_up"}
+_SHARES = {"dropout", "smoothing"}
+
+
+def changes(words: Sequence[str]) -> dict[str, Any]:
+    """``NAME=VALUE`` words as numbers of a plan, and ``lower``. UserError where a plan has no such thing."""
+    usual = {name: value for name, value in asdict(Plan()).items() if not isinstance(value, str)}
+    found: dict[str, Any] = {}
+    for name, _, text in (word.partition("=") for word in words):
+        if name not in usual:
+            raise UserError(f"A plan has no {name!r}: choose of {', '.join(usual)}.")
+        kind = type(usual[name])
+        try:
+            found[name] = {"true": True, "false": False}[text] if kind is bool else kind(text)
+        except (ValueError, KeyError):
+            found[name] = math.nan
+        least, below = 1 if name in _COUNTS else 0, 1 if name in _SHARES else math.inf
+        if not least <= found[name] < below:
+            raise UserError(f"The plan's {name} cannot be {text!r}; usually it is {usual[name]}.")
+    return found
 
 
 def plan_for(corpus: str, device: str = "cpu", **chosen: Any) -> Plan:
@@ -77,9 +100,7 @@ def plan_for(corpus: str, device: str = "cpu", **chosen: Any) -> Plan:
         usual["epochs"] = 1000  # the clock, or the count, decides
     plan = Plan(corpus, **usual | chosen)
     if plan.d_model % plan.heads:
-        raise UserError(
-            f"{plan.heads} heads cannot share a width of {plan.d_model} evenly: change --heads or --d-model."
-        )
+        raise UserError(f"{plan.heads} heads cannot share a width of {plan.d_model} evenly.")
     return plan
 
 

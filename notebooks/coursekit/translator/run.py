@@ -58,10 +58,12 @@ def step_of(model: nn.Module, loss: Loss, optimizer: torch.optim.Optimizer, plan
 
 
 class Run(TrainingLoop):
-    """A training run in its folder; the validation loss is measured every ``measure_every`` seconds.
+    """A training run in its folder; the validation loss is measured every minute of training.
 
     On a GPU, ``graphs`` has the steps recorded as CUDA graphs.
     """
+
+    measure_every = 60.0
 
     def __init__(
         self,
@@ -74,9 +76,8 @@ class Run(TrainingLoop):
         validation: Sequence[Pair],
         *,
         graphs: bool = True,
-        measure_every: float = 60.0,
     ):
-        self.folder, self.plan, self.loss, self.measure_every = folder, plan, loss, measure_every
+        self.folder, self.plan, self.loss = folder, plan, loss
         device = next(model.parameters()).device
         on_gpu = device.type == "cuda"
         self.train = PaddedPairs(train, make_batch, device, step=GPU_STEP if on_gpu else 1)

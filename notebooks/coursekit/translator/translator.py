@@ -58,9 +58,9 @@ class Translator:
         return [[*tag, *tokens][: LONGEST + 1] for tokens in self.subwords.encode(texts)]
 
     def translate(
-        self, texts: Sequence[str], to: str = "", *, beam: int = 1, length_penalty: float = 1.0
+        self, texts: Sequence[str], to: str = "", *, beam: int = 1
     ) -> list[list[tuple[str, float]]]:
-        """For each sentence its ``beam`` best translations, best first, each with log P(y | x) / n ** length_penalty."""
+        """For each sentence its ``beam`` best translations, best first, each with log P(y | x) / n."""
         from coursekit.provided.p12_translator_search import translate_all
 
         if not 1 <= beam <= len(self.subwords):
@@ -69,5 +69,5 @@ class Translator:
             )
         sources = [source or [EOS] for source in self.sources(texts, to or self.target)]
         fast = fast_path(self.model, self.plan)
-        rows = translate_all(fast, sources, beam=beam, length_penalty=length_penalty)
+        rows = translate_all(fast, sources, beam=beam, length_penalty=1.0)
         return [[(self.subwords.decode(tokens), score) for tokens, score in row] for row in rows]

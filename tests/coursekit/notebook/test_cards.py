@@ -43,8 +43,6 @@ def test_only_the_first_hint_is_shown_and_the_card_says_where_to_begin(verdict_o
 
 
 def test_an_error_is_told_at_the_first_check_that_fails(verdict_of):
-    hints = [mark.hint for mark in verdict_of(lambda x: x + 0).marks]
-    assert "Right: 1" in hints[0] and hints[1:] == ["", ""]
     hints = [mark.hint for mark in verdict_of(lambda x: 1 / 0).marks]
     assert "raised ZeroDivisionError" in hints[0] and hints[1:] == ["", ""]
 
@@ -60,10 +58,8 @@ def test_the_cards_say_that_answers_in_words_are_not_counted():
     assert "answer in words" in cards.started(LAB, ["a", "b"]).words
 
 
-@pytest.mark.parametrize("options", [[], ["-i"]], ids=["a program", "a prompt"])
-def test_outside_a_notebook_a_card_is_said_once(options: list[str]) -> None:
+def test_outside_a_notebook_a_card_is_said_once() -> None:
     lines = 'from coursekit import check, start\nstart("00_warm_up")\ncheck("lookup", lambda H, E: H @ E)\n'
-    words = subprocess.run(
-        [sys.executable, *options], input=lines, capture_output=True, text=True, check=True
-    ).stdout
+    program = [sys.executable, "-i"]  # at a prompt: where a card's value would be shown, too
+    words = subprocess.run(program, input=lines, capture_output=True, text=True, check=True).stdout
     assert words.count("public checks hold") == 1

@@ -67,14 +67,8 @@ def test_sixteen_bits_are_close_to_thirty_two(own_kernels):
             assert torch.cosine_similarity(ours[name].flatten(), gradient.flatten(), dim=0) > 0.98, name
 
 
-def test_a_processor_has_our_kernels():
-    assert (
-        FastTransformer(_model(), 3).own_kernels and not FastTransformer(_model().to("meta"), 3).own_kernels
-    )
-
-
-@pytest.mark.parametrize("p", [0.1, 0.3])
-def test_bytes_drop_as_many_as_they_should_and_keep_the_mean(p):
+def test_bytes_drop_as_many_as_they_should_and_keep_the_mean():
+    p = 0.3
     torch.manual_seed(0)
     mask = _dropout_mask(torch.empty(501, 999), p)
     assert mask.eq(0).float().mean().item() == pytest.approx(p, abs=0.004)
@@ -88,10 +82,11 @@ def test_bytes_drop_as_many_as_they_should_and_keep_the_mean(p):
     assert set(mask.tolist()) == {0.0, 256.0}, "a dropout of nearly one keeps something"
 
 
-@pytest.mark.parametrize("own_kernels", [True, False])
+@pytest.mark.parametrize("own_kernels", [None, False])
 def test_dropout_acts_in_training_only(own_kernels):
     model, batch = _model(), make_batch(PAIRS)
     fast = FastTransformer(model, 3, dropout=0.4, own_kernels=own_kernels)
+    assert fast.own_kernels is (own_kernels is None), "a processor has our kernels"
     torch.manual_seed(0)
     assert fast.loss(batch).item() != fast.loss(batch).item()
     model.eval()

@@ -51,13 +51,10 @@ def test_an_interrupted_run_goes_on_to_the_same_curve(tmp_path, whole):
     assert all(torch.allclose(mine[name], theirs[name], atol=1e-6) for name in theirs)
 
 
-def test_every_parameter_learns(whole):
+def test_every_parameter_learns_and_measuring_changes_nothing(tmp_path, whole):
     run, before = whole
     keys = {key for key in before if "W_K.bias" not in key}  # softmax does not see the keys' bias
     assert not [key for key in keys if torch.equal(before[key], run.model.get_parameter(key))]
-
-
-def test_measuring_changes_nothing_of_the_training(tmp_path, whole):
     often = _run(tmp_path)
     often.measure_every = 0
     often.go(lambda _: None)
