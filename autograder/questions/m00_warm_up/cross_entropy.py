@@ -134,24 +134,6 @@ def prices_of(logits, ids):
     return -log_softmax(logits)[np.arange(len(ids)), ids]
 
 
-@question.misconception("halved with each position", costs=2.5)
-def halved_with_each_position(logits, ids):
-    """You take the mean of the mean so far and the next price. That is right for two positions; with more, the last price counts half
-    and the first ones hardly. Add up all prices, and divide once by their number."""
-    prices = prices_of(logits, ids)
-    mean = prices[0]
-    for price in prices[1:]:
-        mean = (mean + price) / 2
-    return mean
-
-
-@question.misconception("the median of the prices", costs=2.5)
-def median_of_the_prices(logits, ids):
-    """You return the middle one of the prices, the median. Then one very bad bet costs nothing. The mean is the sum of all prices
-    divided by their number."""
-    return np.median(prices_of(logits, ids))
-
-
 KEPT: list[float] = []
 
 
@@ -188,15 +170,6 @@ def small_number_added(logits, ids):
     return -np.log(np.exp(-prices_of(logits, ids)) + 1e-12).mean()
 
 
-@question.misconception("prices as whole as the scores", costs=1)
-def prices_as_whole_as_the_scores(logits, ids):
-    """Where the scores are whole numbers your prices are cut to whole numbers: np.zeros_like makes an array that holds what its
-    argument holds. Fill an array of fractions."""
-    prices = np.zeros_like(logits[:, 0])
-    prices[...] = prices_of(logits, ids)
-    return prices.mean()
-
-
 @question.alternative
 def cross_entropy_with_one_hot_rows(logits, ids):
     true = np.eye(logits.shape[1])[ids]
@@ -210,18 +183,3 @@ def cross_entropy_in_a_loop(logits, ids):
         m = max(row)
         total += m + math.log(sum(math.exp(v - m) for v in row)) - row[int(word)]
     return total / len(ids)
-
-
-@question.alternative
-def cross_entropy_float32(logits, ids):
-    scores = log_softmax(logits.astype(np.float32))
-    return -np.take_along_axis(scores, np.asarray(ids)[:, None], axis=1).mean()
-
-
-@question.alternative
-def cross_entropy_float32_on_the_way(logits, ids):
-    prices = np.zeros(len(ids), dtype=np.float32)
-    for place, (row, word) in enumerate(zip(logits.astype(np.float32), ids, strict=True)):
-        m = row.max()
-        prices[place] = m + np.log(np.exp(row - m).sum()) - row[word]
-    return float(prices.mean())

@@ -147,55 +147,11 @@ def taken_out(x, axis, largest):
         return np.squeeze(m, axis=axis) + np.log(np.exp(x - m).sum(axis=axis))
 
 
-@question.misconception("the mean taken out", costs=2.5)
-def mean_taken_out(x, axis=-1):
-    """You take out the mean of each row. Then a score far above the mean still overflows, and one of −∞ makes the mean −∞. Only the
-    *largest* score leaves no exponent above 0."""
-    return taken_out(x, axis, np.mean)
-
-
-@question.misconception("the smallest score taken out", costs=3)
-def smallest_taken_out(x, axis=-1):
-    """You take out the smallest score of each row. Then all exponents are positive, and a large one overflows. Take out the
-    *largest*: then none is above 0."""
-    return taken_out(x, axis, np.min)
-
-
-@question.misconception("the largest absolute value taken out", costs=2)
-def largest_absolute_taken_out(x, axis=-1):
-    """You take out the largest absolute value of each row. In a row of very negative scores that is far above all of them: every
-    exponential becomes 0, and the logarithm −∞. Take out the largest score itself, with its sign."""
-    return taken_out(np.asarray(x), axis, lambda x, **named: np.abs(x).max(**named))
-
-
 @question.misconception("−∞ counted as 0", costs=1.5)
 def impossible_counted_as_zero(x, axis=-1):
     """You replace a score of −∞ by 0. Then it adds e⁰ = 1, and an impossible word counts like another. e^−∞ is 0 by itself: leave it
     as it is."""
     x = np.where(np.isneginf(x), 0, x)
-    return taken_out(x, axis, np.max)
-
-
-@question.misconception("−∞ replaced in the caller's array", costs=1)
-def impossible_replaced_in_place(x, axis=-1):
-    """Your numbers are right, but afterwards the caller's scores of −∞ are gone: x[…] = … writes into the array that you were given.
-    It is not needed either: e^−∞ is 0 by itself."""
-    x[np.isneginf(x)] = -1e9
-    return taken_out(x, axis, np.max)
-
-
-@question.misconception("made for two axes", costs=1.5)
-def made_for_two_axes(x, axis=-1):
-    """With three axes you sum over two of them at once: a loop over the first axis meets tables there, not rows. Let NumPy find
-    the axis, with axis=axis in max and sum."""
-    lines = [x] if x.ndim == 1 else x.T if axis in (0, -2) else x
-    values = [line.max() + np.log(np.exp(line - line.max()).sum()) for line in lines]
-    return values[0] if x.ndim == 1 else np.array(values)
-
-
-@question.misconception("the first axis by default", costs=1)
-def first_axis_by_default(x, axis=0):
-    """Without a name of an axis your function sums along the first. The question's head says axis=-1: the last one."""
     return taken_out(x, axis, np.max)
 
 
@@ -209,33 +165,9 @@ def logsumexp_by_lines(x, axis=-1):
 
 
 @question.alternative
-def logsumexp_pair_by_pair(x, axis=-1):
-    total, *rest = np.moveaxis(x, axis, 0)
-    for part in rest:
-        larger, smaller = np.maximum(total, part), np.minimum(total, part)
-        gap = np.where(np.isinf(smaller), -np.inf, smaller - np.where(np.isinf(larger), 0, larger))
-        total = larger + np.log1p(np.exp(gap))
-    return total
-
-
-@question.alternative
 def logsumexp_torch(x, axis=-1):
     import torch
 
     t = torch.from_numpy(np.ascontiguousarray(x))
     m = t.amax(dim=axis, keepdim=True)
     return (m + (t - m).exp().sum(dim=axis, keepdim=True).log()).squeeze(axis)
-
-
-@question.alternative
-def logsumexp_float32(x, axis=-1):
-    x = x.astype(np.float32)
-    m = np.max(x, axis=axis)
-    return m + np.log(np.exp(x - np.expand_dims(m, axis)).sum(axis=axis))
-
-
-@question.alternative
-def logsumexp_float32_on_the_way(x, axis=-1):
-    x = x.astype(np.float32)
-    m = x.max(axis=axis, keepdims=True)
-    return (m + np.log(np.exp(x - m).sum(axis=axis, keepdims=True))).squeeze(axis).astype(np.float64)

@@ -90,13 +90,6 @@ def weights_rescaled(H, E):
         return (H / H.sum(axis=-1, keepdims=True)) @ E
 
 
-@question.misconception("rows in the order of the table", costs=2.5)
-def rows_in_table_order(H, E):
-    """The rows come out in the order of the table, and each only once. They should come out in the order of the
-    positions: one result for each row of weights, so a word that occurs twice is looked up twice."""
-    return E[np.asarray(H).reshape(-1, len(E)).any(axis=0)]
-
-
 @question.misconception(
     "columns of the table instead of rows", costs=2, because="a product of weights and table"
 )
@@ -106,21 +99,6 @@ def columns_instead_of_rows(H, E):
     return H @ E.T
 
 
-@question.misconception("weights rescaled where there are any", costs=2)
-def weights_rescaled_where_any(H, E):
-    """You divide the weights by their sum wherever that is positive. But twice a row is twice a row: weights are no shares of one, and
-    need not add up to anything."""
-    total = H.sum(axis=-1, keepdims=True)
-    return np.where(total > 0, H / np.where(total > 0, total, 1), H) @ E
-
-
-@question.misconception("zeros and ones taken for one-hot", costs=1)
-def zeros_and_ones_for_one_hot(H, E):
-    """Weights of 0 and 1 are not always one-hot: a row with two 1s adds up two rows of the table, and one of zeros gives zeros.
-    argmax takes a single row for each. The product alone does all of it right."""
-    return E[np.argmax(H, axis=-1)] if np.isin(H, (0, 1)).all() else H @ E
-
-
 @question.misconception("a result as whole as the table", costs=1)
 def as_whole_as_the_table(H, E):
     """From a table of whole numbers your results come out as whole numbers, their fractions cut off: the array that you fill has
@@ -128,24 +106,10 @@ def as_whole_as_the_table(H, E):
     return (H @ E).astype(E.dtype)
 
 
-@question.misconception("summed over the second axis", costs=1.5)
-def summed_over_the_second_axis(H, E):
-    """You sum over axis 1 whatever the shape of H is. The weights stand on its *last* axis: a single row has them on axis 0, a batch
-    on axis 2. Count from the end."""
-    return (H[..., None] * E).sum(axis=1)
-
-
 @question.misconception("negative weights left out", costs=1)
 def negative_weights_left_out(H, E):
     """You leave out rows whose weight is negative. *Any* weights are allowed: a negative one takes its row away from the sum."""
     return np.where(H > 0, H, 0) @ E
-
-
-@question.misconception("transposed, multiplied, transposed back", costs=1)
-def transposed_and_back(H, E):
-    """.T turns *all* axes round, and np.dot sums over the last axis but one of its second factor: with a batch these are no longer
-    the weights. H @ E needs no transposing."""
-    return np.dot(E.T, H.T).T
 
 
 @question.misconception("small weights taken for zero", costs=0.5)
@@ -173,15 +137,3 @@ def lookup_torch_float32(H, E):
     import torch
 
     return torch.tensor(np.ascontiguousarray(H), dtype=torch.float32) @ torch.tensor(E, dtype=torch.float32)
-
-
-@question.alternative
-def lookup_float32_on_the_way(H, E):
-    return (np.asarray(H, dtype=np.float32) @ np.asarray(E, dtype=np.float32)).astype(np.float64)
-
-
-@question.alternative
-def lookup_by_recursion_in_lists(H, E):
-    if H.ndim == 1:
-        return [sum(float(h) * float(e) for h, e in zip(H, column, strict=True)) for column in E.T]
-    return [lookup_by_recursion_in_lists(row, E) for row in H]

@@ -104,33 +104,11 @@ def shape_lost(ids, V):
     return np.eye(V)[np.asarray(ids).reshape(-1)]
 
 
-@question.misconception("one row for the whole sentence", costs=3)
-def one_row_for_all(ids, V):
-    """You mark all words of the sentence in a single row. Then their order and number are lost. Each position
-    needs a row of its own."""
-    ids = np.asarray(ids).reshape(-1)
-    row = np.zeros(V)
-    row[ids] = 1.0
-    return row
-
-
 @question.misconception("axes of length one disappear", costs=1.5)
 def squeezed(ids, V):
     """Axes of length one disappear from your result: a sentence of one word should give (1, V), and a vocabulary of one word
     rows of length one. squeeze() takes out every such axis, also those that belong to the shape of ids."""
     return (np.atleast_1d(ids)[..., None] == np.arange(V)).astype(float).squeeze()
-
-
-@question.misconception("the ids are changed in place", costs=1)
-def ids_changed_in_place(ids, V):
-    """Your rows are right, but the array of ids that you were given holds other numbers afterwards: np.asarray and reshape make no
-    copy of an array, so += writes into it. Write places = places + …, which makes a new one."""
-    ids = np.asarray(ids)
-    rows = np.zeros((*ids.shape, V))
-    places = ids.reshape(-1)
-    places += V * np.arange(ids.size)
-    rows.reshape(-1)[places] = 1
-    return rows
 
 
 @question.misconception("a single id becomes a sentence", costs=1)
@@ -139,69 +117,9 @@ def single_id_as_a_sentence(ids, V):
     return (np.array(ids, ndmin=1)[..., None] == np.arange(V)).astype(float)
 
 
-@question.misconception("only Python's whole numbers are single ids", costs=0.5)
-def only_pythons_numbers(ids, V):
-    """A single id may also be one of NumPy's numbers, as when you take it out of an array; then isinstance(ids, int) does not hold.
-    Ask np.ndim(ids) == 0 instead."""
-    if isinstance(ids, int):
-        return np.array([1.0 if place == ids else 0.0 for place in range(V)])
-    flat = np.array(ids, dtype=int).reshape(len(ids), -1)
-    return np.eye(V)[flat].reshape(*np.shape(ids), V)
-
-
-TABLES: dict[tuple[int, ...], np.ndarray] = {}
-
-
-@question.misconception("1s of earlier calls stay in the table", costs=2)
-def one_table_for_a_shape(ids, V):
-    """Your rows still hold the 1s of an earlier call with as many ids: the table is made once and kept. Make a new one in each
-    call."""
-    ids = np.asarray(ids, dtype=int)
-    if (*ids.shape, V) not in TABLES:  # the table of the last call, which serves while the shape stays
-        TABLES.clear()
-    table = TABLES.setdefault((*ids.shape, V), np.zeros((*ids.shape, V)))
-    np.put_along_axis(table, ids[..., None], 1.0, axis=-1)
-    return table.copy()
-
-
-@question.misconception("each row has the 1s of all words", costs=3)
-def all_words_in_each_row(ids, V):
-    """Each of your rows has the 1s of all the words. Indexing with [..., ids] = 1 sets these places in every row; a row should have
-    one 1 only, that of its own word."""
-    ids = np.asarray(ids)
-    rows = np.zeros((*ids.shape, V))
-    rows[..., ids] = 1
-    return rows
-
-
-@question.misconception("ids of eight bits", costs=1)
-def ids_of_eight_bits(ids, V):
-    """With more than 256 words your rows have several 1s: numbers of eight bits (uint8) begin again after 255. Leave the ids as
-    they are."""
-    places = np.arange(V) % 256
-    return (np.asarray(ids)[..., None] % 256 == places).astype(float)
-
-
 @question.alternative
 def one_hot_from_the_identity(ids, V):
     return np.eye(V, dtype=int)[ids]
-
-
-@question.alternative
-def one_hot_by_recursion_in_lists(ids, V):
-    if hasattr(ids, "tolist"):
-        ids = ids.tolist()
-    if isinstance(ids, (list, tuple)):
-        return [one_hot_by_recursion_in_lists(part, V) for part in ids]
-    return [1 if place == ids else 0 for place in range(V)]
-
-
-@question.alternative
-def one_hot_float32_put(ids, V):
-    ids = np.array(ids)
-    rows = np.zeros((ids.size, V), dtype=np.float32)
-    rows[np.arange(ids.size), ids.ravel()] = 1
-    return rows.reshape((*ids.shape, V))
 
 
 @question.alternative

@@ -166,39 +166,6 @@ def rounded_to_three_decimals(x, axis=-1):
     return shares(x, axis).round(3)
 
 
-@question.misconception("made for two axes", costs=1)
-def softmax_for_two_axes(x, axis=-1):
-    """x.max(axis)[:, None] puts the lost axis back at place 1, which is the right place in a table only. keepdims=True leaves it
-    where it was, with any number of axes."""
-    if x.ndim == 1 or axis in (0, -x.ndim):
-        return shares(x, 0)
-    values = np.exp(x - x.max(axis=axis)[:, None])
-    return values / values.sum(axis=axis)[:, None]
-
-
-@question.misconception("the maximum only taken out above 700", costs=1)
-def maximum_only_above_700(x, axis=-1):
-    """You take the largest score out only where it is large. A row of very negative scores becomes 0 divided by 0 as well. Take it
-    out always: the fraction stays the same."""
-    with np.errstate(all="ignore"):
-        values = np.exp(x - x.max(axis=axis, keepdims=True) if x.max() > 700 else x)
-        return values / values.sum(axis=axis, keepdims=True)
-
-
-@question.misconception("differences cut off", costs=0.5)
-def differences_cut_off(x, axis=-1):
-    """You cut the differences off below, so an impossible word gets a small probability. A score of −∞ gets exactly 0, and e^x does
-    that by itself: a very negative exponent is no danger."""
-    values = np.exp(np.clip(x - x.max(axis=axis, keepdims=True), -15, 0))
-    return values / values.sum(axis=axis, keepdims=True)
-
-
-@question.misconception("the first axis by default", costs=1)
-def softmax_first_axis_by_default(x, axis=0):
-    """Without a name of an axis your function runs along the first. The question's head says axis=-1: the last one."""
-    return shares(x, axis)
-
-
 @question.alternative
 def softmax_by_division(x, axis=-1):
     values = np.exp(x - np.max(x, axis=axis, keepdims=True))
@@ -213,21 +180,6 @@ def softmax_by_lines(x, axis=-1):
         ]
 
     return np.apply_along_axis(of_line, axis, x).tolist()
-
-
-@question.alternative
-def softmax_float32(x, axis=-1):
-    moved = np.moveaxis(np.asarray(x, dtype=np.float32), axis, 0)
-    values = np.exp(moved - moved.max(axis=0))
-    return np.moveaxis(values / values.sum(axis=0), 0, axis)
-
-
-@question.alternative
-def softmax_float32_on_the_way(x, axis=-1):
-    x = x.astype(np.float32)
-    m = x.max(axis=axis, keepdims=True)
-    total = m + np.log(np.exp(x - m).sum(axis=axis, keepdims=True))
-    return np.exp(x - total).astype(np.float64)
 
 
 # ------------------------------------------------------------------------------------- Break it to believe it

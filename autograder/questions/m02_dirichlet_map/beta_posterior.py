@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from fractions import Fraction
 
 import numpy as np
@@ -111,42 +110,6 @@ def fractions(rng):
     mode=lambda right, k, n, a, b: right[2] if right[0] + right[1] > 2 else float("nan"),
     hint="With a flat prior and no tosses your mode is nan, from 0/0. A flat curve has no highest point; the text asks for 0.5 there.",
 )
-@question.misconception(
-    "a half wherever one of the knobs is 1",
-    costs=1,
-    mode=lambda right, k, n, a, b: 0.5 if 1 in right[:2] else right[2],
-    hint="""Your mode is 0.5 as soon as one of a' and b' is 1. Only where *both* are 1 is the curve flat; with a' = 4, b' = 1 it is highest
-    at 1.""",
-)
-@question.misconception(
-    "a half whenever there are no tosses",
-    costs=1,
-    mode=lambda right, k, n, a, b: right[2] if n else 0.5,
-    hint="Without tosses your mode is always 0.5. Then the prior alone speaks, and only a' = b' = 1 has no highest point.",
-)
-@question.misconception(
-    "a half whenever the prior is flat",
-    costs=1.5,
-    mode=lambda right, k, n, a, b: 0.5 if a == b == 1 else right[2],
-    hint="""With the flat prior your mode is 0.5 whatever was tossed. It is the *posterior* that must be flat, a' = b' = 1, and it is so only
-    without tosses.""",
-)
-@question.misconception(
-    "below the line stands at least 1",
-    costs=0.5,
-    mode=lambda right, k, n, a, b: (
-        0.5 if right[0] == right[1] == 1 else (right[0] - 1) / max(sum(right[:2]) - 2, 1)
-    ),
-    hint="""Below the line of your mode stands at least 1, against a division by zero. But knobs need not be whole, so that a' + b' − 2 may lie
-    between 0 and 1: only a' = b' = 1 is a case of its own.""",
-)
-@question.misconception(
-    "a half where the knobs are nearly 1",
-    costs=0.5,
-    mode=lambda right, k, n, a, b: 0.5 if round(right[0]) == round(right[1]) == 1 else right[2],
-    hint="""Your mode is 0.5 where both knobs round to 1. With 1.4 and 1.2 the curve does have a highest point, 2/3: only where both *are* 1 it has
-    none.""",
-)
 def another_mode(k, n, a, b, *, mode):
     right = posterior(k, n, a, b)
     return *right[:2], mode(right, k, n, a, b), right[3]
@@ -171,20 +134,6 @@ def mode_and_mean_exchanged(k, n, a, b):
     """Your third number is the mean and your fourth the mode. The order is a_new, b_new, mode, mean."""
     a_new, b_new, mode, mean = posterior(k, n, a, b)
     return a_new, b_new, mean, mode
-
-
-@question.misconception("the minus one is taken twice", costs=1.5)
-def minus_one_twice(k, n, a, b):
-    """Your a' and b' are one too small: they are the exponents of q and 1 − q, not the knobs. The knobs are a + k and b + n − k; the minus
-    one appears only when you look for the top."""
-    a_new, b_new, mode, mean = posterior(k, n, a, b)
-    return a_new - 1, b_new - 1, mode, mean
-
-
-@question.misconception("the knobs are cut to whole numbers", costs=1)
-def knobs_cut(k, n, a, b):
-    """Your posterior loses the fraction of the prior's knobs: they are not always whole. Add them as they are, without int() or //."""
-    return posterior(k, n, int(a), int(b))
 
 
 @question.misconception("the prior is forgotten in the mean", costs=1)
@@ -215,20 +164,3 @@ def in_float32_tensors(k, n, a, b):
     heads, tails = torch.tensor(float(k + a)), torch.tensor(float(n - k + b))
     mode = torch.nan_to_num((heads - 1) / (heads - 1 + tails - 1), nan=0.5)
     return [heads, tails, mode, heads / (heads + tails)]
-
-
-Posterior = namedtuple("Posterior", "a b mode mean")
-
-
-@question.alternative
-def in_exact_fractions(heads, tosses, a, b):
-    a, b = Fraction(a) + heads, Fraction(b) + tosses - heads
-    return Posterior(a, b, (a - 1) / (a + b - 2) if a + b > 2 else Fraction(1, 2), a / (a + b))
-
-
-@question.alternative
-def toss_by_toss_in_zero_dimensional_arrays(k, n, a, b):
-    for toss in range(n):
-        a, b = (a + 1, b) if toss < k else (a, b + 1)
-    mode = 0.5 if (a, b) == (1, 1) else np.asarray((a - 1) / (a + b - 2))
-    return [np.asarray(a), b, mode, np.float32(a / (a + b))]

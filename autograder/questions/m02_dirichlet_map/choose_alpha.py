@@ -145,27 +145,6 @@ def highest_cost_wins(train, dev, grid):
     hint="Your costs are sums over all tokens. Divide by dev.sum(), so that lists of different length can be compared.",
 )
 @question.misconception(
-    "the average runs over cells",
-    costs=2,
-    cost=lambda dev, P: -np.log(P[dev > 0]).mean(),
-    hint="""Your average gives each cell of the table the same weight. A step that occurs a hundred times among the unseen names counts a
-    hundred times: weigh −ln P by the counts of dev.""",
-)
-@question.misconception(
-    "the sum is divided by the number of cells",
-    costs=1,
-    cost=lambda dev, P: -(dev * np.log(P)).mean(),
-    hint="""Your choice is right, but your costs are sums divided by the number of cells (.mean() does that). An average surprise is for each
-    token: divide by dev.sum().""",
-)
-@question.misconception(
-    "a small number is added before the logarithm",
-    costs=0.5,
-    cost=lambda dev, P: -(dev * np.log(P + 1e-8)).sum() / dev.sum(),
-    hint="""You add a small number to P before the logarithm. It hides how dear a very small probability is, and nothing needs it: with α
-    above 0 no probability is 0.""",
-)
-@question.misconception(
     "the sign of the costs",
     costs=1,
     cost=lambda dev, P: (dev * np.log(P)).sum() / dev.sum(),
@@ -175,16 +154,6 @@ def highest_cost_wins(train, dev, grid):
 def judged_otherwise(train, dev, grid, *, cost, pick=np.argmin):
     costs = _costs(train, dev, grid, lambda P: cost(dev, P))
     return grid[int(pick(costs))], costs
-
-
-@question.misconception("the average runs over rows", costs=2)
-def averaged_over_rows(train, dev, grid):
-    """Your cost averages each row first and then the rows, so a rare context weighs as much as a frequent one. Sum over all cells, then
-    divide once by dev.sum()."""
-    n = dev.sum(axis=-1)
-    return _pick(
-        _costs(train, dev, grid, lambda P: (-(dev * np.log(P)).sum(axis=-1)[n > 0] / n[n > 0]).mean()), grid
-    )
 
 
 @question.misconception("α − 1 is added for α", costs=2)
@@ -201,14 +170,6 @@ def judged_the_map(train, dev, grid):
     return _pick(_costs(train, dev, grid, model=lambda N, alpha: shares(N + (alpha - 1.0))), grid)
 
 
-@question.misconception("the smallest of equally good numbers", costs=0.5)
-def smallest_of_equals(train, dev, grid):
-    """When several numbers of the grid cost the same, you take the smallest of them. The text asks for the one that stands first in the grid;
-    min(zip(costs, grid)) compares the second parts when the first are equal."""
-    costs = _costs(train, dev, grid)
-    return min(zip(costs, grid, strict=True))[1], costs
-
-
 @question.misconception("the last of equally good numbers", costs=0.5)
 def last_of_equals(train, dev, grid):
     """When several numbers of the grid cost the same, you take the last of them. The text asks for the first: a later number must be better,
@@ -223,35 +184,6 @@ def last_of_equals(train, dev, grid):
 def results_exchanged(train, dev, grid):
     """Your two results are right, but they come in another order: first the best number of the grid, then the costs."""
     return chosen(train, dev, grid)[::-1]
-
-
-@question.misconception("the costs stand in another order than the grid", costs=1)
-def costs_of_a_sorted_grid(train, dev, grid):
-    """Your costs belong to a sorted grid: the first is not that of grid[0]. Leave the grid in its order; which number stands first also
-    decides between equally good ones."""
-    return chosen(train, dev, sorted(grid))
-
-
-@question.misconception("no α is found when all costs are high", costs=0.5)
-def search_begins_at_ten(train, dev, grid):
-    """Your search for the lowest cost begins at a number that you took for large enough, such as 10. Costs may be higher, and then none
-    of the grid is found: begin at np.inf, or with the first cost."""
-    costs = _costs(train, dev, grid)
-    return (_pick(costs, grid)[0] if min(costs) < 10 else 0), costs
-
-
-_MODELS: dict[float, np.ndarray] = {}
-
-
-@question.misconception("the model of an earlier call", costs=1, because="every first call is right")
-def model_of_an_earlier_call(train, dev, grid):
-    """Your function keeps the model of each α, and uses it again when it is called with other counts. Learn it anew in each call: it depends
-    on train, too."""
-    if any(model.shape != np.shape(train) for model in _MODELS.values()):
-        _MODELS.clear()
-    return _pick(
-        _costs(train, dev, grid, model=lambda N, alpha: _MODELS.setdefault(alpha, shares(N + alpha))), grid
-    )
 
 
 @question.alternative

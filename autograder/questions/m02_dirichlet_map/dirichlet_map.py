@@ -123,77 +123,11 @@ def zeros_filled_up(N, alpha):
     return shares(N + np.where(N == 0, np.asarray(alpha, dtype=float) - 1, 0.0))
 
 
-@question.misconception("V times α − 1 below the line", costs=1)
-def one_knob_for_all_below(N, alpha):
-    """With one α for all your rows are right; with a knob for each outcome they do not sum to one: V·(α − 1) is the sum of the knobs only
-    when all are the same. Divide by the sum of what stands above the line."""
-    weight = above(N, alpha)
-    gain = np.asarray(alpha, dtype=float) - 1
-    return over(weight, N.sum(axis=-1, keepdims=True) + N.shape[-1] * gain + 0 * weight)
-
-
-@question.misconception("the counts are changed in place", costs=0.5)
-def map_in_place(N, alpha):
-    """Your probabilities are right, but you write into the counts that you were given. N += … changes a float array in place, and
-    np.asarray makes no copy of one: write N = N + …"""
-    weight = np.asarray(N, dtype=float)
-    weight += np.asarray(alpha, dtype=float) - 1
-    return shares(weight)
-
-
 @question.misconception("a row without counts stays zero whatever α is", costs=1.5)
 def empty_rows_always_zero(N, alpha):
     """Your rows without counts stay zero for every α. They do with α = 1 only; with a larger α they gain α − 1 as all rows do, and come
     out even."""
     return np.where(N.sum(axis=-1, keepdims=True) > 0, most_believable(N, alpha), 0.0)
-
-
-@question.misconception("the sum below the line is at least 1", costs=1)
-def map_over_at_least_one(N, alpha):
-    """You divide by 1 where the sum of a row is smaller, against a division by zero. But a row without counts and α = 1.1 has a sum between
-    0 and 1. Only a sum of exactly 0 is a case of its own."""
-    weight = above(N, alpha)
-    return weight / np.maximum(weight.sum(axis=-1, keepdims=True), 1)
-
-
-@question.misconception("the sums meet other rows in three dimensions", costs=1)
-def map_transposed_sums(N, alpha):
-    """Rows and tables come out right, three axes do not: .T turns *all* axes around, so that the sums of other rows stand below the line.
-    Keep the axis of the sum instead: keepdims=True."""
-    weight = above(N, alpha)
-    total = weight.sum(axis=-1)
-    return (weight.T / np.where(total > 0, total, 1.0)).T
-
-
-@question.misconception("an array of whole numbers for the result", costs=1.5)
-def map_into_whole_numbers(N, alpha):
-    """The array for your result is made like N, and so has room for whole numbers only when the counts are whole. Probabilities are not:
-    np.zeros(N.shape), or np.zeros_like(N, dtype=float)."""
-    weight = above(N, alpha)
-    total = weight.sum(axis=-1, keepdims=True)
-    return np.divide(weight, total, out=np.zeros_like(N), where=total > 0)
-
-
-@question.misconception("the knobs of all rows are summed below the line", costs=1)
-def map_sums_all_knobs(N, alpha):
-    """With a knob for each cell your rows do not sum to one: below the line you add the knobs of *all* rows. A row has its own; divide by
-    the sum of what stands above the line."""
-    gain = np.asarray(alpha, dtype=float) - 1
-    return over(N + gain, N.sum(axis=-1, keepdims=True) + (gain.sum() if gain.ndim else gain * N.shape[-1]))
-
-
-@question.misconception("an array of α is compared with 1", costs=1)
-def map_asks_whether_alpha_is_one(N, alpha):
-    """With an array of α your function fails at `if alpha == 1`: that is an answer for each knob, not one for all. No such case is needed,
-    as α = 1 adds 0; only a row whose sum is 0 is a case of its own."""
-    return shares(N + 0.0) if alpha == 1 else most_believable(N, alpha)
-
-
-@question.alternative
-def map_by_shifted_mean(N, alpha):
-    extra = np.broadcast_to(np.asarray(alpha, dtype=np.float64), np.shape(N)) - 1.0
-    n = np.einsum("...v->...", N) + extra.sum(-1)
-    return ((N + extra).T / np.where(n == 0, 1, n).T).T
 
 
 @question.alternative

@@ -81,13 +81,6 @@ def alpha_minus_one_for_alpha(N, alpha):
     hint="Your rows sum to more than one: all V outcomes gain α above the line, so V·α joins the sum below.",
 )
 @question.misconception(
-    "27 outcomes below the line, however many there are",
-    costs=2,
-    times=lambda N: 27,
-    hint="""Below the line you add 27·α, so only tables of 27 letters come out right. How many outcomes there are, the last axis says,
-    N.shape[-1]; better still, divide by the sum of what stands above the line.""",
-)
-@question.misconception(
     "the rows are counted for the outcomes",
     costs=2,
     times=lambda N: N.shape[0],
@@ -149,38 +142,6 @@ def empty_rows_stay_zero(N, alpha):
     return np.where(N.sum(axis=-1, keepdims=True) > 0, average(N, alpha), 0.0)
 
 
-@question.misconception("the knobs of all rows are summed below the line", costs=1)
-def mean_sums_all_knobs(N, alpha):
-    """With a knob for each cell your rows do not sum to one: below the line you add the knobs of *all* rows. A row has its own; divide by
-    the sum of what stands above the line."""
-    alpha = np.asarray(alpha, dtype=float)
-    knobs = alpha.sum() if alpha.ndim else alpha * N.shape[-1]
-    return (N + alpha) / (N.sum(axis=-1, keepdims=True) + knobs)
-
-
-@question.misconception("the sum below the line is at least 1", costs=1)
-def mean_over_at_least_one(N, alpha):
-    """You divide by 1 where the sum of a row is smaller, against a division by zero. But it is never 0, as every α is above 0; and a row
-    without counts and a small α has a sum between 0 and 1."""
-    weight = N + np.asarray(alpha, dtype=float)
-    return weight / np.maximum(weight.sum(axis=-1, keepdims=True), 1)
-
-
-@question.misconception("a small α is made larger", costs=1)
-def mean_with_a_lowest_alpha(N, alpha):
-    """A small α is made larger by your function, to 0.01 or so. Every α above 0 is meant as it stands: it makes nothing impossible."""
-    return average(N, np.maximum(alpha, 0.01))
-
-
-@question.misconception("the counts are changed in place", costs=0.5)
-def mean_in_place(N, alpha):
-    """Your probabilities are right, but you write into the counts that you were given. N += … changes a float array in place, and
-    np.asarray makes no copy of one: write N = N + …"""
-    weight = np.asarray(N, dtype=float)
-    weight += alpha
-    return shares(weight)
-
-
 @question.misconception("a single row gets a second axis", costs=1, because="only a shape is off")
 def single_row_as_a_table(N, alpha):
     """A single row (V,) comes back as a table (1, V). The result has the shape of N; axis=-1 is the last axis of a single row, too, so
@@ -199,12 +160,6 @@ def mean_as_shrinkage(N, alpha):
 @question.alternative
 def mean_as_map_of_one_more(N, alpha):
     return shares(N + (np.asarray(alpha) + 1.0) - 1)
-
-
-@question.alternative
-def mean_in_float32(N, alpha):
-    weight = np.asarray(N, dtype=np.float32) + np.asarray(alpha, dtype=np.float32)
-    return weight / np.sum(weight, axis=-1)[..., None]
 
 
 # ------------------------------------------------------------------------------------- Break it to believe it

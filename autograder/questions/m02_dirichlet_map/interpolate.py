@@ -129,13 +129,6 @@ def newest_token_forgotten(counts, shorter, alpha):
     return mixed(counts, shorter, alpha)
 
 
-@question.misconception("the sums of the rows lie along the wrong axis", costs=3)
-def without_keepdims(counts, shorter, alpha):
-    """A single row comes out right, a table does not: the sums of its rows are a row themselves when the axis is dropped, and NumPy divides
-    the columns by them. Keep the axis: keepdims=True."""
-    return (counts + alpha * shorter) / (counts.sum(axis=-1) + alpha)
-
-
 @question.misconception("a context never seen becomes nan", costs=2)
 def nan_for_the_unseen(counts, shorter, alpha):
     """A context that was never seen becomes nan, from 0/0: you divide the counts by their sum before you mix. It should get the shorter
@@ -144,48 +137,11 @@ def nan_for_the_unseen(counts, shorter, alpha):
     return n / (n + alpha) * (counts / n) + alpha / (n + alpha) * shorter
 
 
-@question.misconception("the newest token is forgotten", costs=2)
-def axis_before_the_last(counts, shorter, alpha):
-    """Your shorter model gets a new axis before its last one, so it is matched by the older token and the newest is forgotten. The *first*
-    axes are the ones that it lacks: NumPy's broadcasting puts them in front by itself."""
-    while shorter.ndim < counts.ndim:
-        shorter = np.expand_dims(shorter, -2)
-    return mixed(counts, shorter, alpha)
-
-
 @question.misconception("the MAP with α·Q", costs=3)
 def the_maps_minus_one(counts, shorter, alpha):
     """You call dirichlet_map with α·Q, which takes 1 off each knob. The mixture adds α·Q itself: it is dirichlet_mean with a knob for each
     cell."""
     return shares(counts + alpha * shorter - 1)
-
-
-@question.misconception("a shorter model of the counts' own shape does not fit", costs=1)
-def shorter_must_lack_an_axis(counts, shorter, alpha):
-    """Your loop over the first axis takes the whole shorter model for each part of the counts. It may have the same shape as the counts,
-    a row for each; without a loop NumPy's broadcasting does both."""
-    if counts.ndim == 1:
-        return mixed(counts, shorter, alpha)
-    P = np.zeros(counts.shape)
-    for i in range(len(counts)):
-        P[i] = (counts[i] + alpha * shorter) / (counts[i].sum(axis=-1, keepdims=True) + alpha)
-    return P
-
-
-@question.misconception("α is cut to a whole number", costs=1)
-def alpha_cut(counts, shorter, alpha):
-    """Your α loses its fraction. It is worth so many observations, but need not be a whole number: use it as it is."""
-    return shares(counts + int(alpha) * np.asarray(shorter))
-
-
-@question.misconception("the counts are changed in place", costs=0.5)
-def interpolate_in_place(counts, shorter, alpha):
-    """Your probabilities are right, but you write into the counts that you were given. counts += … changes a float array in place: write
-    counts = counts + …"""
-    counts = np.asarray(counts, dtype=float)
-    total = counts.sum(axis=-1, keepdims=True) + alpha
-    counts += alpha * shorter
-    return counts / total
 
 
 @question.alternative

@@ -125,24 +125,11 @@ def _sum_of_logs(p, b):
     hint="Your scores are in bits, with the logarithm to base 2. The course measures in nats: np.log.",
 )
 @question.misconception(
-    "the average over the window",
-    costs=3,
-    score=lambda p, b: np.log(p / b).mean(),
-    hint="Your scores are averages over the window's positions. The evidence of the positions adds up: sum it.",
-)
-@question.misconception(
     "divided by 4 for 1/4",
     costs=1.5,
     because="all windows are off by one number",
     score=lambda p, b: np.log(p / 1 / 4).sum(),
     hint="You divide by 4 where 1/4 is meant: P / 1/4 is (P / 1) / 4. Write P / (1/4), or 4 * P.",
-)
-@question.misconception(
-    "the product before the logarithm",
-    costs=0.5,
-    score=lambda p, b: np.log(np.prod(p) / np.prod(b)),
-    hint="""You multiply the probabilities of a window and take the logarithm of the product. For long sites it is too small for the computer
-    and becomes 0: add up logarithms instead.""",
 )
 def scored_otherwise(sites, sequence, alpha, *, score):
     return _windows(sites, sequence, alpha, score)
@@ -154,14 +141,6 @@ def background_from_the_sites(sites, sequence, alpha):
     1/4."""
     joined = "".join(sites)
     background = [(joined.count(a) + 1) / (len(joined) + 4) for a in "ACGT"]
-    return _windows(sites, sequence, alpha, _sum_of_logs, background)
-
-
-@question.misconception("the sequence's own letters as background", costs=2)
-def background_from_the_sequence(sites, sequence, alpha):
-    """Your background is how frequent the letters are in the sequence itself. The other explanation is even DNA, where each letter has 1/4,
-    whatever sequence is read."""
-    background = [sequence.count(letter) / max(len(sequence), 1) for letter in "ACGT"]
     return _windows(sites, sequence, alpha, _sum_of_logs, background)
 
 
@@ -190,30 +169,6 @@ def one_distribution_for_all_positions(sites, sequence, alpha):
     return np.array([single[s : s + L].sum() for s in range(len(sequence) - L + 1)])
 
 
-@question.misconception("repeated sites count once", costs=1)
-def repeated_sites_once(sites, sequence, alpha):
-    """A site that stands in the list twice counts once in your matrix. The list says how often it was observed."""
-    return log_odds(sorted(set(sites)), sequence, alpha)
-
-
-@question.misconception("a sequence shorter than the sites raises an error", costs=1)
-def no_room_for_a_window(sites, sequence, alpha):
-    """A sequence that is much shorter than the sites makes your function fail: T − L + 1 is negative there. No window fits, so the result
-    is an empty array."""
-    scores = np.empty(len(sequence) - len(sites[0]) + 1)
-    scores[:] = log_odds(sites, sequence, alpha)
-    return scores
-
-
-@question.misconception("a letter that no site has raises an error", costs=1)
-def letters_of_the_sites(sites, sequence, alpha):
-    """Your table has only the letters that occur in the sites, so your function fails at a letter of the sequence that none of them has.
-    That is the very case that α is for: all four letters have a row, whether they were seen or not."""
-    if len(sequence) >= len(sites[0]) and set(sequence) - set("".join(sites)):
-        raise KeyError(sequence)
-    return log_odds(sites, sequence, alpha)
-
-
 @question.alternative
 def with_dictionaries_and_strings(sites, sequence, alpha):
     columns = ["".join(column) for column in zip(*sites, strict=True)]
@@ -230,18 +185,3 @@ def as_a_correlation_of_one_hot_rows(sites, sequence, alpha):
     if len(sequence) < len(W):
         return np.zeros(0, dtype=np.float32)
     return sum(np.correlate(hot[:, a], W[:, a], mode="valid") for a in range(4))
-
-
-@question.alternative
-def as_a_torch_convolution(sites, sequence, alpha):
-    import torch
-
-    def hot(text):
-        return torch.tensor(["ACGT".index(a) for a in text])
-
-    N = torch.stack([torch.nn.functional.one_hot(hot(site), 4).double() for site in sites]).sum(0)
-    W = torch.log((N + alpha) / (len(sites) + 4 * alpha) / 0.25)
-    if len(sequence) < len(W):
-        return torch.zeros(0)
-    x = torch.nn.functional.one_hot(hot(sequence), 4).double()
-    return torch.nn.functional.conv1d(x.T[None], W.T[None])[0, 0]

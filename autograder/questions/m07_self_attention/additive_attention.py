@@ -32,8 +32,8 @@ question = Question(
 )
 
 
-def drawn(rng, lead, tq, tk, d_q=4, d_k=3, d_v=2):
-    return tuple(rng.normal(size=(*lead, *size)) for size in ((tq, d_q), (tk, d_k), (tk, d_v)))
+def drawn(rng, lead, tq, tk, d_q=4, d_k=3):
+    return tuple(rng.normal(size=(*lead, *size)) for size in ((tq, d_q), (tk, d_k), (tk, 2)))
 
 
 def layer(rng, d_a, d_q=4, d_k=3):
@@ -127,13 +127,6 @@ def additive_that_multiplies(q, k, v, W_q, W_k, w, mask=None):
     return attend(np.tanh((q @ W_q)[..., :, None, :] * (k @ W_k)[..., None, :, :]) @ w, v, mask)
 
 
-@question.misconception("tanh of query and key apart", costs=2)
-def additive_tanh_before_the_sum(q, k, v, W_q, W_k, w, mask=None):
-    """Your tanh is taken of query and key separately, and then they are added: the query's part drops out of the softmax
-    again. Add first, then take the tanh of the sum."""
-    return attend((np.tanh(q @ W_q)[..., :, None, :] + np.tanh(k @ W_k)[..., None, :, :]) @ w, v, mask)
-
-
 @question.misconception("additive scores divided by a root", costs=1)
 def additive_that_scales(q, k, v, W_q, W_k, w, mask=None):
     """Your scores are divided by the root of the hidden layer's size. The tanh keeps these scores small already; the division
@@ -162,39 +155,6 @@ def additive_mask_with_minus_ten(q, k, v, W_q, W_k, w, mask=None):
     return attend(scores if mask is None else np.where(mask, scores, -10.0), v, None)
 
 
-@question.misconception("additive axes counted from the front", costs=1)
-def additive_for_one_leading_axis(q, k, v, W_q, W_k, w, mask=None):
-    """A sentence works, a batch works, a batch with heads does not: your axes are counted from the front. Count them from the end, as
-    in x[..., :, None, :]."""
-    alone = q.ndim == 2
-    q, k, v = (part[None] if alone else part for part in (q, k, v))
-    output, weights = attend(np.tanh((q @ W_q)[:, :, None] + (k @ W_k)[:, None]) @ w, v, mask)
-    return (output[0], weights[0]) if alone else (output, weights)
-
-
-@question.misconception("ReLU instead of tanh", costs=2.5)
-def additive_with_relu(q, k, v, W_q, W_k, w, mask=None):
-    """Your hidden layer uses a ReLU. That has no ceiling, so the scores grow with the inputs; additive attention uses tanh."""
-    return attend(np.maximum(_hidden(q, k, W_q, W_k), 0) @ w, v, mask)
-
-
-@question.misconception("additive weights masked after the softmax", costs=1)
-def additive_masked_after_the_softmax(q, k, v, W_q, W_k, w, mask=None):
-    """Masked weights are 0 in your function, but the others do not sum to one any more. Mask the scores before the softmax, as in
-    question 2."""
-    _, weights = attend(np.tanh(_hidden(q, k, W_q, W_k)) @ w, v, None)
-    weights = weights if mask is None else weights * mask
-    return weights @ v, weights
-
-
-@question.misconception("a bound of the scores instead of −∞", costs=1)
-def additive_mask_with_a_bound(q, k, v, W_q, W_k, w, mask=None):
-    """Your masked scores are a multiple of the bound Σ|w|. Where w is small that is not far below the others, and the masked keys are
-    heard. Only a score of −∞ gives the weight 0."""
-    scores = np.tanh(_hidden(q, k, W_q, W_k)) @ w
-    return attend(scores if mask is None else np.where(mask, scores, -10 * np.abs(w).sum()), v, None)
-
-
 @question.misconception(
     "additive attention for a batch only", costs=1.5, because="right for a batch of sentences"
 )
@@ -202,35 +162,6 @@ def additive_for_a_batch_only(q, k, v, W_q, W_k, w, mask=None):
     """A batch works, a sentence alone and a batch with heads do not: your axes are counted from the front. Count them from the end, as
     in x[..., :, None, :]."""
     return attend(np.tanh((q @ W_q)[:, :, None, :] + (k @ W_k)[:, None, :, :]) @ w, v, mask)
-
-
-@question.misconception("additive scores that overflow", costs=0.5)
-def additive_that_overflows(q, k, v, W_q, W_k, w, mask=None):
-    """Where w is large your weights become nan: the scores are bounded by Σ|w|, but that may be thousands, and the exponential
-    overflows. Use the softmax of the lab."""
-    scores = np.tanh(_hidden(q, k, W_q, W_k)) @ w
-    with np.errstate(over="ignore", invalid="ignore"):
-        bells = np.exp(scores) if mask is None else np.exp(scores) * mask
-        weights = bells / bells.sum(axis=-1, keepdims=True)
-        return weights @ v, weights
-
-
-@question.misconception("axes of length 1 are lost", costs=1)
-def additive_squeezed(q, k, v, W_q, W_k, w, mask=None):
-    """A single query, a batch of one or a hidden layer of size 1 goes wrong: `np.squeeze` takes away every axis of length 1. Say which
-    axis you mean, or let a matrix product take it."""
-    return attend(np.squeeze(np.tanh(_hidden(q, k, W_q, W_k)) * w).sum(axis=-1), v, mask)
-
-
-@question.misconception("an additive mask for one leading axis", costs=0.5)
-def additive_mask_for_one_leading_axis(q, k, v, W_q, W_k, w, mask=None):
-    """A mask works in a batch only: for a sentence alone and for a batch with heads it raises an error. `np.where(mask, scores, -np.inf)`
-    stretches the mask to scores of any number of axes."""
-    scores = np.tanh(_hidden(q, k, W_q, W_k)) @ w
-    if mask is not None:
-        B, T_q, T_k = scores.shape
-        mask = np.broadcast_to(mask, (B, T_q, T_k))
-    return attend(scores, v, mask)
 
 
 @question.alternative

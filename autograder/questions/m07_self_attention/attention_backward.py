@@ -151,25 +151,6 @@ def backward_like_a_sigmoid(q, k, v, weights, d_output):
     return d_scores @ k, swap(d_scores) @ q, swap(weights) @ d_output
 
 
-@question.misconception("a plain mean instead of the weighted one", costs=3)
-def backward_with_a_plain_mean(q, k, v, weights, d_output):
-    """You subtract the plain mean of dA over the row. It must be the weighted mean, with the attention weights."""
-    d_weights = d_output @ swap(v)
-    d_scores = weights * (d_weights - d_weights.mean(axis=-1, keepdims=True)) / np.sqrt(q.shape[-1])
-    return d_scores @ k, swap(d_scores) @ q, swap(weights) @ d_output
-
-
-@question.misconception("the mean over the queries", costs=1.5)
-def backward_mean_over_queries(q, k, v, weights, d_output):
-    """You sum over the queries where the sum runs over the keys: the softmax ran over the last axis, and so does the
-    weighted mean."""
-    d_weights = d_output @ swap(v)
-    d_scores = (
-        weights * (d_weights - (weights * d_weights).sum(axis=-2, keepdims=True)) / np.sqrt(q.shape[-1])
-    )
-    return d_scores @ k, swap(d_scores) @ q, swap(weights) @ d_output
-
-
 @question.misconception("√d_k is forgotten on the way back", costs=1.5)
 def backward_without_scaling(q, k, v, weights, d_output):
     """Your gradients of q and k are too large by the factor √d_k: the scores were divided by it, so the gradient is, too."""
@@ -204,63 +185,6 @@ def backward_with_the_wrong_sign(q, k, v, weights, d_output):
     climb up the loss."""
     d_q, d_k, d_v = _backward(q, k, v, weights, d_output)
     return -d_q, -d_k, d_v
-
-
-@question.misconception("the weights are computed again", costs=1)
-def backward_with_weights_of_its_own(q, k, v, weights, d_output):
-    """You compute the weights again from q and k, and so forget the mask: use those that the forward pass returned."""
-    return _backward(q, k, v, softmax(q @ swap(k) / np.sqrt(q.shape[-1])), d_output)
-
-
-@question.misconception("the weights are changed in place", costs=1)
-def backward_that_writes_over_the_weights(q, k, v, weights, d_output):
-    """Your gradients are right, but you write over `weights`, which the caller still has. Make a new array: `dS = weights * …`, not
-    `weights *= …`."""
-    d_v = swap(weights) @ d_output
-    d_weights = d_output @ swap(v)
-    weights *= d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)
-    root = np.sqrt(q.shape[-1])
-    return weights @ k / root, swap(weights) @ q / root, d_v
-
-
-@question.misconception("gradients for one leading axis", costs=1)
-def backward_for_one_leading_axis(q, k, v, weights, d_output):
-    """A sentence works, a batch works, a batch with heads does not: with four axes .T reverses all of them. Swap only the last two:
-    np.swapaxes(x, -1, -2)."""
-
-    def turned(a):
-        return a.transpose(0, 2, 1) if a.ndim == 3 else a.T
-
-    d_weights = d_output @ turned(v)
-    d_scores = (
-        weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) / np.sqrt(q.shape[-1])
-    )
-    return d_scores @ k, turned(d_scores) @ q, turned(weights) @ d_output
-
-
-@question.misconception("gradients scaled by the second axis", costs=1)
-def backward_scaled_by_the_second_axis(q, k, v, weights, d_output):
-    """One sentence works, a batch does not: `q.shape[1]` is d_k for one sentence, but the number of queries where there is a batch.
-    Count from the end: `q.shape[-1]`."""
-    return _backward(q, k, v, weights, d_output, scale=np.sqrt(q.shape[1]))
-
-
-@question.misconception("gradients cut to whole numbers", costs=0.5)
-def backward_as_whole_as_the_inputs(q, k, v, weights, d_output):
-    """Where queries, keys or values are whole numbers your gradients are cut: `np.zeros_like(q)` makes an array of whole numbers then.
-    Give it `dtype=float`."""
-    gradients = _backward(q, k, v, weights, d_output)
-    return tuple(g.astype(part.dtype) for g, part in zip(gradients, (q, k, v), strict=True))
-
-
-@question.misconception("small weights get no gradient", costs=0.5)
-def backward_without_small_weights(q, k, v, weights, d_output):
-    """You take keys with a small weight for masked ones and give them no gradient. A masked key has the weight 0, which makes its gradient
-    0 by itself; a small weight has a gradient."""
-    d_weights = d_output @ swap(v)
-    d_scores = weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True))
-    d_scores = np.where(weights > 1e-3, d_scores, 0) / np.sqrt(q.shape[-1])
-    return d_scores @ k, swap(d_scores) @ q, swap(weights) @ d_output
 
 
 @question.alternative
@@ -308,18 +232,3 @@ def backward_in_torch_single_precision(q, k, v, weights, d_output):
     d_a = g @ v.mT
     d_s = a * (d_a - (a * d_a).sum(-1, keepdim=True)) / q.shape[-1] ** 0.5
     return d_s @ k, d_s.mT @ q, a.mT @ g
-
-
-@question.alternative
-def backward_in_single_precision_and_back(q, k, v, weights, d_output):
-    q, k, v, a, g = (np.asarray(part, dtype=np.float32) for part in (q, k, v, weights, d_output))
-    d_a = g @ swap(v)
-    d_s = a * (d_a - (a * d_a).sum(-1, keepdims=True)) / np.float32(np.sqrt(q.shape[-1]))
-    return tuple(part.astype(float) for part in (d_s @ k, swap(d_s) @ q, swap(a) @ g))
-
-
-@question.alternative
-def backward_by_the_output_in_single_precision(q, k, v, weights, d_output):
-    q, k, v, a, g = (np.asarray(part, dtype=np.float32) for part in (q, k, v, weights, d_output))
-    d_s = a * (g @ swap(v) - ((a @ v) * g).sum(-1, keepdims=True)) / np.float32(math.sqrt(q.shape[-1]))
-    return [part.astype(float) for part in (d_s @ k, swap(d_s) @ q, swap(a) @ g)]

@@ -116,33 +116,6 @@ def causal_mask_to_be_added(T):
     return np.triu(np.full((T, T), -np.inf), k=1)
 
 
-@question.misconception("no axes for a single token", costs=0.5)
-def causal_mask_squeezed(T):
-    """With a single token your mask loses its axes: a squeeze takes away every axis of length 1. Even then it is a table, (1, 1)."""
-    return np.tril(np.ones((T, T), dtype=bool)).squeeze()
-
-
-_TRIANGLE = np.tril(np.ones((64, 64), dtype=bool))
-
-
-@question.misconception("a table that is too small", costs=0.5)
-def causal_mask_from_a_table(T):
-    """Your mask comes from a table that was made once, and a longer sentence does not fit into it. Make it from T."""
-    return _TRIANGLE[:T, :T].copy()
-
-
-@question.misconception("one mask for all calls", costs=0.5)
-def causal_mask_kept(T):
-    """Your function keeps the masks that it has made and hands out the same array again: who writes into one changes all later ones.
-    Return a new array from each call."""
-    if T not in _KEPT:
-        _KEPT[T] = np.tril(np.ones((T, T), dtype=bool))
-    return _KEPT[T]
-
-
-_KEPT: dict[int, np.ndarray] = {}
-
-
 @question.alternative
 def causal_mask_by_comparison(T):
     position = np.arange(T)

@@ -98,15 +98,6 @@ def kernel_normalised_over_queries(x, y, query, sigma):
     return softmax(-squared(x, query) / (2 * sigma**2), axis=0) @ y
 
 
-@question.misconception("a small number added to the sum", costs=1)
-def kernel_with_a_small_constant(x, y, query, sigma):
-    """Near the dots you are right; far away your heights sink to 0. The small constant that you add to the sum protects
-    from 0/0, but then the weights no longer sum to one where all exponentials are tiny. Take the largest exponent away
-    first, as the softmax does."""
-    w = np.exp(-squared(x, query) / (2 * sigma**2))
-    return (w / (w + 1e-16).sum(axis=1, keepdims=True)) @ y
-
-
 @question.misconception("nan far away from the dots", costs=1)
 def kernel_that_divides_zero_by_zero(x, y, query, sigma):
     """Far away from every dot all exponentials round to 0, and your answer is 0/0. The weights are a softmax of
@@ -123,102 +114,11 @@ def kernel_of_the_distance(x, y, query, sigma):
     return softmax(-np.abs(query[:, None] - x[None, :]) / (2 * sigma**2), axis=1) @ y
 
 
-@question.misconception("far dots count more than near ones", costs=2.5)
-def kernel_with_the_wrong_sign(x, y, query, sigma):
-    """The farther a dot, the more it counts in your function: the minus sign of the exponent is missing."""
-    return softmax(squared(x, query) / (2 * sigma**2), axis=1) @ y
-
-
-@question.misconception("far away the first or the last dot answers", costs=1)
-def kernel_for_sorted_dots(x, y, query, sigma):
-    """Where all exponentials round to 0 you take the first or the last dot. The dots need not be sorted, and there may be a gap
-    between them: the nearest one answers, and the softmax finds it without any special case."""
-    heights = []
-    for place in query:
-        bells = np.exp(-((place - x) ** 2) / (2 * sigma**2))
-        if bells.sum() == 0:
-            heights.append(y[0] if place < x.mean() else y[-1])
-        else:
-            heights.append((bells * y).sum() / bells.sum())
-    return np.array(heights)
-
-
-@question.misconception("the heights are changed in place", costs=1)
-def kernel_that_shifts_the_heights(x, y, query, sigma):
-    """Your heights are right, but you change `y`, the caller's array: `y -= …` writes into it, `y = y - …` makes a new one. With whole
-    numbers it even raises an error."""
-    middle = y.mean()
-    y -= middle
-    return softmax(-squared(x, query) / (2 * sigma**2), axis=1) @ y + middle
-
-
 @question.misconception("the 2 of the exponent is forgotten", costs=1)
 def kernel_without_the_two(x, y, query, sigma):
     """Your bell is too narrow by √2: the exponent is the squared distance divided by σ², and the 2 is missing. Compare your exponent
     with the formula above the question."""
     return softmax(-squared(x, query) / sigma**2, axis=1) @ y
-
-
-@question.misconception("heights cut to whole numbers", costs=0.5)
-def kernel_as_whole_as_the_queries(x, y, query, sigma):
-    """Where the queries are whole numbers your heights are cut: `np.zeros_like(query)` makes an array of whole numbers then, and
-    what is put into it loses its decimals. Give it `dtype=float`."""
-    heights = np.zeros_like(query)
-    for i, place in enumerate(query):
-        heights[i] = softmax(-((x - place) ** 2) / (2 * sigma**2)) @ y
-    return heights
-
-
-@question.misconception("as many queries as dots", costs=1.5)
-def kernel_for_as_many_queries_as_dots(x, y, query, sigma):
-    """Your loop over the queries runs as often as there are dots. Query and dots are two lists, each with its own length: go through
-    the queries."""
-    return np.array([softmax(-((query[i] - x) ** 2) / (2 * sigma**2)) @ y for i in range(len(x))])
-
-
-@question.misconception("the bell is cut off", costs=1)
-def kernel_cut_off(x, y, query, sigma):
-    """Your bell ends at some distance. A Gaussian has no end: a dot beyond 3σ counts little, but it counts, and where all dots are
-    that far off, it counts much."""
-    distance = np.abs(query[:, None] - x)
-    reach = np.maximum(3 * sigma, distance.min(axis=1, keepdims=True))
-    return softmax(np.where(distance <= reach, -(distance**2) / (2 * sigma**2), -np.inf)) @ y
-
-
-@question.misconception("the largest exponent of the whole table", costs=0.5)
-def kernel_with_one_maximum(x, y, query, sigma):
-    """You take away the largest exponent of all queries. For a query that is much farther from the dots than another one all exponentials
-    still round to 0. Take away the largest of each row, as softmax does."""
-    exponents = -squared(x, query) / (2 * sigma**2)
-    bells = np.exp(exponents - exponents.max())
-    with np.errstate(invalid="ignore"):
-        return (bells * y).sum(axis=1) / bells.sum(axis=1)
-
-
-@question.misconception("far away only one dot answers", costs=0.5)
-def kernel_with_one_nearest_dot(x, y, query, sigma):
-    """Where all exponentials round to 0 you take the height of the nearest dot. The formula says that only where one dot is nearest: two
-    that are equally near share. The safe softmax needs no special case."""
-    distance = np.abs(query[:, None] - x)
-    bells = np.exp(-(distance**2) / (2 * sigma**2))
-    total = bells.sum(axis=1)
-    return np.where(total > 0, bells @ y / np.where(total > 0, total, 1), y[distance.argmin(axis=1)])
-
-
-@question.misconception("far away is a fixed distance", costs=1)
-def kernel_far_by_distance(x, y, query, sigma):
-    """You let the nearest dot answer beyond a fixed distance. How far is too far for the exponential depends on σ: with a narrow bell
-    you get 0/0 before it, with a wide one the other dots count, too. The safe softmax needs no special case."""
-    heights = []
-    for place in query:
-        distance = np.abs(x - place)
-        if distance.min() > 30:
-            heights.append(y[distance < distance.min() + 1e-9].mean())
-        else:
-            bells = np.exp(-(distance**2) / (2 * sigma**2))
-            with np.errstate(invalid="ignore"):
-                heights.append(bells @ y / bells.sum())
-    return np.array(heights)
 
 
 @question.alternative
@@ -237,11 +137,3 @@ def kernel_in_single_precision(x, y, query, sigma):
     exponents = -0.5 * np.subtract.outer(query, x) ** 2 / np.float32(sigma) ** 2
     bells = np.exp(exponents - exponents.max(1, keepdims=True))
     return (bells * y).sum(1) / bells.sum(1)
-
-
-@question.alternative
-def kernel_with_log_weights(x, y, query, sigma):
-    z = (x[:, np.newaxis] - query) / sigma
-    logs = -z * z / 2
-    logs = logs - np.logaddexp.reduce(logs, axis=0)
-    return np.einsum("nm,n->m", np.exp(logs), y)

@@ -97,50 +97,6 @@ def padding_mask_of_numbers(lengths, T):
     return (np.arange(T)[None, None, :] < np.asarray(lengths)[:, None, None]).astype(float)
 
 
-@question.misconception("as wide as the longest sentence", costs=1)
-def padding_mask_as_wide_as_the_longest(lengths, T):
-    """Your mask is as wide as the longest sentence of the batch. The batch itself may be wider: the width is T, whatever
-    the lengths are."""
-    lengths = np.asarray(lengths)
-    return np.arange(lengths.max())[None, None] < lengths[:, None, None]
-
-
-@question.misconception("the list of lengths is emptied", costs=0.5)
-def padding_mask_that_pops(lengths, T):
-    """Your mask is right, but afterwards the list that you were given is empty: `pop` takes its items out. Go through it with
-    `for length in lengths`."""
-    lengths = lengths if isinstance(lengths, list) else lengths.tolist()
-    rows = []
-    while lengths:
-        length = lengths.pop(0)
-        rows.append([[True] * length + [False] * (T - length)])
-    return np.array(rows)
-
-
-@question.misconception("squeezed when there is one sentence", costs=0.5)
-def padding_mask_squeezed(lengths, T):
-    """With a single sentence your function raises an error: `squeeze` takes away the axis of the sentences, too, when its length is 1."""
-    mask = (np.arange(T) < np.array(lengths).reshape(-1, 1)).squeeze()
-    return mask[:, None, :]
-
-
-@question.misconception("of equal lengths only the first is filled", costs=1)
-def padding_mask_for_the_first_of_each_length(lengths, T):
-    """Of two sentences of the same length only the first gets its words: `lengths.index(n)` finds the first place only. Count along, with
-    `enumerate(lengths)`."""
-    lengths = list(lengths)
-    mask = np.zeros((len(lengths), 1, T), dtype=bool)
-    for n in lengths:
-        mask[lengths.index(n), 0, :n] = True
-    return mask
-
-
-@question.misconception("a length of 0 counts as a full sentence", costs=0.5)
-def padding_mask_where_nothing_is_everything(lengths, T):
-    """A sentence of length 0 comes out as a full one: `n or T` is T where n is 0, for 0 counts as False. Its row is all False."""
-    return np.array([[[t < (n or T) for t in range(T)]] for n in lengths], dtype=bool)
-
-
 @question.misconception("the sentences are sorted", costs=1)
 def padding_mask_sorted(lengths, T):
     """Your rows stand in the order of the lengths, not in that of the sentences: row b belongs to `lengths[b]`. Do not sort."""
@@ -150,14 +106,6 @@ def padding_mask_sorted(lengths, T):
 @question.alternative
 def padding_mask_as_lists(lengths, T):
     return [[[t < n for t in range(T)]] for n in lengths]
-
-
-@question.alternative
-def padding_mask_by_filling(lengths, T):
-    mask = np.zeros((len(lengths), 1, T), dtype=bool)
-    for b, n in enumerate(lengths):
-        mask[b, 0, :n] = True
-    return mask
 
 
 @question.alternative

@@ -160,28 +160,6 @@ def attention_scaled_by_d(q, k, v, mask=None):
     return attend(q @ swap(k) / q.shape[-1], v, mask)
 
 
-@question.misconception("scaled by the number of keys", costs=3)
-def attention_scaled_by_the_number_of_keys(q, k, v, mask=None):
-    """Your scores are divided by the root of the number of keys. What makes a dot product large is the length of the
-    vectors, d_k, the last axis of q and k."""
-    return attend(q @ swap(k) / np.sqrt(k.shape[-2]), v, mask)
-
-
-@question.misconception("scaled by the size of the values", costs=1)
-def attention_scaled_by_the_values(q, k, v, mask=None):
-    """Your scores are divided by the root of d_v, the size of the values. The dot product is between q and k: take the
-    root of *their* size."""
-    return attend(q @ swap(k) / np.sqrt(v.shape[-1]), v, mask)
-
-
-@question.misconception("scaled after the softmax", costs=3)
-def attention_scaled_after_the_softmax(q, k, v, mask=None):
-    """Your weights are divided by √d_k after the softmax, so that they no longer sum to one. Scale the scores before it."""
-    _, weights = attend(q @ swap(k), v, mask)
-    weights = weights / np.sqrt(q.shape[-1])
-    return weights @ v, weights
-
-
 @question.misconception("a mask the wrong way round", costs=2)
 def attention_mask_inverted(q, k, v, mask=None):
     """Your function silences the keys that may be heard and hears those that may not. In this course True means “may
@@ -226,7 +204,6 @@ def attention_mask_ignored(q, k, v, mask=None):
     hint="""Masked keys still whisper in your function: their scores are set to a small negative number. It must be −∞ (or so
     negative that its exponential is exactly 0).""",
 )
-@question.misconception("−100 or so instead of −∞", costs=1, fill=-100.0)
 @question.misconception("−10,000 or so instead of −∞", costs=0.5, fill=-1e4)
 def attention_masked_by_a_number(q, k, v, mask=None, *, fill):
     """Masked keys are silent until all the other scores are lower than your negative number: then the masked ones win. A score
@@ -244,14 +221,6 @@ def attention_that_overflows(q, k, v, mask=None):
     with np.errstate(over="ignore", invalid="ignore"):
         weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
         return weights @ v, weights
-
-
-@question.misconception("the keys are changed in place", costs=1)
-def attention_that_centres_the_keys(q, k, v, mask=None):
-    """Your values are right, but you change `k`, the caller's array. In self-attention, where q, k and v may be one array, the result is
-    wrong as well. Make a new array: `k = k - …`, not `k -= …`."""
-    k -= k.mean(axis=-2, keepdims=True)
-    return attend(scaled(q, k), v, mask)
 
 
 @question.misconception("axes counted from the front", costs=1, because="only a batch with heads shows it")
@@ -274,91 +243,6 @@ def attention_results_swapped(q, k, v, mask=None):
     """Your two results are right but in the other order: the output comes first, the weights second."""
     output, weights = attend(scaled(q, k), v, mask)
     return weights, output
-
-
-@question.misconception("scaled by the second axis", costs=2)
-def attention_scaled_by_the_second_axis(q, k, v, mask=None):
-    """One sentence works, a batch does not: `q.shape[1]` is d_k for one sentence, but the number of queries where there is a batch.
-    Count from the end: `q.shape[-1]`."""
-    return attend(q @ swap(k) / np.sqrt(q.shape[1]), v, mask)
-
-
-@question.misconception("a mask is used as an index", costs=1)
-def attention_mask_as_an_index(q, k, v, mask=None):
-    """`scores[~mask] = …` needs a mask of the very shape of the scores. A mask may be smaller, one row for all queries, say:
-    `np.where(mask, scores, -np.inf)` stretches it."""
-    scores = scaled(q, k)
-    if mask is not None:
-        scores[~mask] = -np.inf
-    return attend(scores, v, None)
-
-
-@question.misconception("an axis for the heads is put into the mask", costs=1)
-def attention_mask_with_an_axis_for_heads(q, k, v, mask=None):
-    """Your function gives a mask an axis for the heads. The mask is stretched as it is: with a batch of three heads one of shape (3, 1, T_k)
-    has a row for each head. Whoever wants the same for all heads puts the axis in when they call."""
-    scores = scaled(q, k)
-    return attend(scores, v, mask[:, None] if scores.ndim == 4 and np.ndim(mask) == 3 else mask)
-
-
-@question.misconception("rounded weights", costs=1)
-def attention_with_rounded_weights(q, k, v, mask=None):
-    """Your weights are rounded, so that they no longer sum to one, and what is made of them is off as well. Round where you print, not
-    where you compute."""
-    weights = attend(scaled(q, k), v, mask)[1].round(4)
-    return weights @ v, weights
-
-
-@question.misconception("the largest score of the whole table", costs=1)
-def attention_with_one_maximum(q, k, v, mask=None):
-    """You take away the largest score of the whole table. In a row whose scores are all far below it every exponential rounds to 0, and
-    the weights are 0/0. Take away the largest of each row."""
-    scores = scaled(q, k)
-    scores = scores if mask is None else np.where(mask, scores, -np.inf)
-    weights = np.exp(scores - scores.max())
-    with np.errstate(invalid="ignore"):
-        weights = weights / weights.sum(axis=-1, keepdims=True)
-        return weights @ v, weights
-
-
-@question.misconception("the exponentials are masked", costs=0.5)
-def attention_that_masks_the_exponentials(q, k, v, mask=None):
-    """You mask the exponentials, and they sum to one again. But the largest score, which you take away first, may be a masked one: then all
-    others round to 0, and the weights are 0/0. Fill the scores with −∞ at the start."""
-    scores = scaled(q, k)
-    bells = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    bells = bells if mask is None else bells * mask
-    with np.errstate(invalid="ignore"):
-        weights = bells / bells.sum(axis=-1, keepdims=True)
-        return weights @ v, weights
-
-
-@question.misconception("no division by √d_k where there is a mask", costs=0.5)
-def attention_unscaled_with_a_mask(q, k, v, mask=None):
-    """Without a mask all is right; with one your scores are not divided by √d_k. Divide them first, whether or not a mask comes."""
-    scores = q @ swap(k)
-    if mask is None:
-        return attend(scores / np.sqrt(q.shape[-1]), v, None)
-    return attend(scores, v, mask)
-
-
-@question.misconception("no division by √d_k in a batch", costs=0.5)
-def attention_unscaled_in_a_batch(q, k, v, mask=None):
-    """One sentence works; in a batch your scores are not divided by √d_k. d_k is `q.shape[-1]`, whatever comes before it."""
-    scores = q @ swap(k)
-    return attend(scores / np.sqrt(q.shape[1]) if q.ndim == 2 else scores, v, mask)
-
-
-@question.misconception("a mask of three axes at most", costs=0.5)
-def attention_mask_of_three_axes(q, k, v, mask=None):
-    """A mask of four axes is too many for your function. With a batch and heads a mask may have a row for each sentence, or for each head
-    of each sentence. `np.where(mask, scores, -np.inf)` stretches it, however many axes it has."""
-    scores = scaled(q, k)
-    if mask is not None:
-        sentences, queries, keys = (1, *mask.shape) if mask.ndim == 2 else mask.shape
-        stretched = np.broadcast_to(mask.reshape(sentences, queries, keys), (1, *scores.shape))
-        scores = np.where(stretched[0], scores, -np.inf)
-    return attend(scores, v, None)
 
 
 @question.alternative

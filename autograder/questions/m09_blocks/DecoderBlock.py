@@ -230,43 +230,6 @@ class DecoderWithMasksExchanged(Decoder):
         return super().forward(x, memory, memory_mask, self_mask)
 
 
-@question.misconception("the decoder's masks inverted", costs=2)
-class DecoderWithMasksInverted(Decoder):
-    """Your block silences what may be heard. True means “may attend” throughout, the opposite of PyTorch's layers."""
-
-    def self_attend(self, x, mask):
-        return super().self_attend(x, None if mask is None else ~mask)
-
-    def cross_attend(self, x, memory, mask):
-        return super().cross_attend(x, memory, None if mask is None else ~mask)
-
-
-@question.misconception("one sentence's self mask for all", costs=1)
-class DecoderWithOneSelfMaskForAll(Decoder):
-    """Of a self_mask with a table for each sentence your block takes the first for all. Hand every mask on to the attention as it is."""
-
-    def self_attend(self, x, mask):
-        return super().self_attend(x, mask[0] if mask is not None and mask.ndim == 3 else mask)
-
-
-@question.misconception("the self mask in the place of the memory", costs=1.5)
-class DecoderWithMaskAsMemory(Decoder):
-    """Your self_mask goes to the self-attention in second place, where the memory belongs: name it, self_attention(y, mask=self_mask)."""
-
-    def self_attend(self, x, mask):
-        return self.drop(self.self_attention(x, mask)[0])
-
-
-@question.misconception("a causal mask of its own", costs=2)
-class DecoderWithItsOwnMask(Decoder):
-    """Your block makes a causal mask of its own when none is given, and ignores the one that is given. Whoever calls the block decides: use self_mask as it is,
-    also when it is None."""
-
-    def self_attend(self, x, mask):
-        T = x.shape[1]
-        return super().self_attend(x, torch.ones(T, T, dtype=torch.bool).tril())
-
-
 @question.misconception("a causal mask where none is given", costs=1)
 class DecoderThatMakesUpAMask(Decoder):
     """When no self_mask is given, your block makes a causal one. Whoever calls the block decides: None means that every word may hear every other."""
@@ -296,64 +259,6 @@ class DecoderWithoutSecondSum(Decoder):
         return around(x, self.apply_feed_forward, self.norm3)
 
 
-@question.misconception("nothing leads around the decoder's feed-forward layer", costs=3)
-class DecoderWithoutThirdSum(Decoder):
-    """The third residual connection is missing: behind the feed-forward layer, add what went into it."""
-
-    def forward(self, x, memory, self_mask=None, memory_mask=None):
-        x = around(x, lambda y: self.self_attend(y, self_mask), self.norm1)
-        x = around(x, lambda y: self.cross_attend(y, memory, memory_mask), self.norm2)
-        return self.norm3(self.apply_feed_forward(x))
-
-
-@question.misconception("queries from the block's input", costs=1.5)
-class DecoderThatAsksWithItsInput(Decoder):
-    """Your cross-attention asks with the block's input x. The queries come from what the self-attention has just said, after norm1."""
-
-    def forward(self, x, memory, self_mask=None, memory_mask=None):
-        written = around(x, lambda y: self.self_attend(y, self_mask), self.norm1)
-        heard = self.norm2(written + self.cross_attend(x, memory, memory_mask))
-        return around(heard, self.apply_feed_forward, self.norm3)
-
-
-@question.misconception("cross-attention before self-attention", costs=3)
-class DecoderInReverse(Decoder):
-    """Your block listens to the source first and to itself then. The self-attention comes first."""
-
-    def forward(self, x, memory, self_mask=None, memory_mask=None):
-        x = around(x, lambda y: self.cross_attend(y, memory, memory_mask), self.norm2)
-        x = around(x, lambda y: self.self_attend(y, self_mask), self.norm1)
-        return around(x, self.apply_feed_forward, self.norm3)
-
-
-@question.misconception("no feed-forward layer in the decoder", costs=3)
-class DecoderThatDoesNotThink(Decoder):
-    """Your block ends behind the cross-attention: the feed-forward layer with its Add & Norm is never used."""
-
-    def forward(self, x, memory, self_mask=None, memory_mask=None):
-        x = around(x, lambda y: self.self_attend(y, self_mask), self.norm1)
-        return around(x, lambda y: self.cross_attend(y, memory, memory_mask), self.norm2)
-
-
-@question.misconception("the decoder's norms out of order", costs=1)
-class DecoderWithNormsExchanged(Decoder):
-    """Your second and third norm are exchanged: norm2 belongs to the cross-attention, norm3 to the feed-forward layer."""
-
-    def forward(self, x, memory, self_mask=None, memory_mask=None):
-        x = around(x, lambda y: self.self_attend(y, self_mask), self.norm1)
-        x = around(x, lambda y: self.cross_attend(y, memory, memory_mask), self.norm3)
-        return around(x, self.apply_feed_forward, self.norm2)
-
-
-@question.misconception("another eps in the decoder", costs=0.5)
-class DecoderWithAnotherEps(Decoder):
-    """Your norms are made with an eps of your own: LayerNorm(d_model) with its usual one is asked for, or very quiet words come out otherwise."""
-
-    def __init__(self, d_model, heads, d_ff, dropout=0.0):
-        super().__init__(d_model, heads, d_ff, dropout)
-        self.norm1, self.norm2, self.norm3 = (Norm(d_model, eps=1e-6) for _ in range(3))
-
-
 @question.misconception(
     "the memory of the first call", costs=2, because="every later sentence is made of the first one's memory"
 )
@@ -369,32 +274,12 @@ class DecoderThatKeepsTheFirstMemory(Decoder):
         return super().cross_attend(x, self.kept, mask)
 
 
-@question.misconception("the mask of an earlier call in the decoder", costs=1)
-class DecoderThatKeepsItsMask(Decoder):
-    """Your block keeps the self mask of its first call with one, and uses it ever after: each call has its own, or none."""
-
-    kept = None
-
-    def self_attend(self, x, mask):
-        if self.kept is None:
-            self.kept = mask
-        return super().self_attend(x, self.kept)
-
-
 @question.misconception("the memory is normalised", costs=2.5)
 class DecoderThatNormsTheMemory(Decoder):
     """Your block normalises the memory before it listens to it. The memory goes in as it is; the encoder has normalised it."""
 
     def cross_attend(self, x, memory, mask):
         return super().cross_attend(x, self.norm2(memory), mask)
-
-
-@question.misconception("no gradient reaches the memory", costs=1.5)
-class DecoderThatDetachesTheMemory(Decoder):
-    """The values are right, but the memory is cut off from the gradient, so the encoder would never learn: do not detach it."""
-
-    def cross_attend(self, x, memory, mask):
-        return super().cross_attend(x, memory.detach(), mask)
 
 
 @question.misconception("no dropout in the decoder", costs=0.5)
@@ -406,51 +291,6 @@ class DecoderWithoutDropout(Decoder):
         super().__init__(d_model, heads, d_ff)
 
 
-@question.misconception("no dropout on what the source says", costs=0.5)
-class DecoderWithoutDropoutInTheMiddle(Decoder):
-    """Dropout acts on your first and third sublayer, but not on what the cross-attention says. It acts on all three."""
-
-    def cross_attend(self, x, memory, mask):
-        return self.cross_attention(x, memory, mask)[0]
-
-
-@question.misconception("dropout twice on what the source says", costs=0.5)
-class DecoderWithDropoutTwice(Decoder):
-    """Dropout acts twice on what your cross-attention says, so more is dropped than was asked for. It acts once on what each sublayer says."""
-
-    def cross_attend(self, x, memory, mask):
-        return self.drop(super().cross_attend(x, memory, mask))
-
-
-@question.misconception("dropout before the decoder's feed-forward layer, too", costs=0.5)
-class DecoderThatDropsBeforeThinking(Decoder):
-    """Your feed-forward layer is given words with holes: dropout acts on what goes into it as well. It acts on what a sublayer says,
-    before the sum, and nowhere else."""
-
-    def apply_feed_forward(self, x):
-        return super().apply_feed_forward(self.drop(x))
-
-
-@question.misconception("dropout on the memory", costs=0.5)
-class DecoderThatDropsTheMemory(Decoder):
-    """Your block drops entries of the memory before it listens to it. The memory goes in as it is; dropout acts on what the
-    cross-attention says."""
-
-    def cross_attend(self, x, memory, mask):
-        return super().cross_attend(x, self.drop(memory), mask)
-
-
-@question.misconception("the decoder's dropout on the sum", costs=0.5)
-class DecoderWithDropoutOnTheSum(Decoder):
-    """Your dropout acts on the sums, so it also silences entries of the words themselves. It acts on what the sublayer says,
-    before the sum."""
-
-    def forward(self, x, memory, self_mask=None, memory_mask=None):
-        x = self.norm1(self.drop(x + self.self_attention(x, mask=self_mask)[0]))
-        x = self.norm2(self.drop(x + self.cross_attention(x, memory, memory_mask)[0]))
-        return self.norm3(self.drop(x + self.feed_forward(x)))
-
-
 @question.misconception("one attention for both", costs=4)
 class DecoderWithOneAttention(Decoder):
     """Your self_attention and cross_attention are the same module, so whatever the one learns changes the other. Make two."""
@@ -458,14 +298,6 @@ class DecoderWithOneAttention(Decoder):
     def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__(d_model, heads, d_ff, dropout)
         self.cross_attention = self.self_attention
-
-
-@question.misconception("the decoder returns the weights, too", costs=1.5, card="a pair is no tensor")
-class DecoderThatReturnsAPair(Decoder):
-    """Your block returns a pair. One tensor is wanted, so that the next block can take it as it is."""
-
-    def forward(self, x, memory, self_mask=None, memory_mask=None):
-        return super().forward(x, memory, self_mask, memory_mask), self.cross_attention(x, memory)[1]
 
 
 @question.alternative
@@ -494,17 +326,6 @@ class DecoderByHand(nn.Module):
         for norm, sublayer in zip((self.norm1, self.norm2, self.norm3), sublayers, strict=True):
             x = norm(F.dropout(sublayer(x), self.p, self.training) + x)
         return x
-
-
-@question.alternative
-class DecoderByName(Decoder):
-    """Every argument by its name, in another order."""
-
-    def self_attend(self, x, mask):
-        return self.drop(input=self.self_attention(mask=mask, memory=x, x=x)[0])
-
-    def cross_attend(self, x, memory, mask):
-        return self.drop(self.cross_attention(memory=memory, mask=mask, x=x)[0])
 
 
 @question.alternative

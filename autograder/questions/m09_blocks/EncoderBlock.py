@@ -182,74 +182,6 @@ class EncoderWithoutSecondSum(Encoder):
         return self.norm2(self.apply_feed_forward(x))
 
 
-@question.misconception("the block's input added in the second sum", costs=3)
-class EncoderThatAddsItsInputTwice(Encoder):
-    """In your second sum stands the block's input x. It should be what went into the feed-forward layer: the result of the first
-    Add & Norm."""
-
-    def forward(self, x, mask=None):
-        heard = around(x, lambda y: self.attend(y, mask), self.norm1)
-        return self.norm2(x + self.apply_feed_forward(heard))
-
-
-@question.misconception("listening and thinking side by side", costs=3)
-class EncoderInParallel(Encoder):
-    """Your feed-forward layer is given the block's input. It should think about what was heard: give it the result of the first
-    Add & Norm."""
-
-    def forward(self, x, mask=None):
-        heard = around(x, lambda y: self.attend(y, mask), self.norm1)
-        return self.norm2(heard + self.apply_feed_forward(x))
-
-
-@question.misconception("thinking before listening", costs=3)
-class EncoderInReverse(Encoder):
-    """Your block thinks first and listens then. The attention comes first, with norm1; the feed-forward layer second, with norm2."""
-
-    def forward(self, x, mask=None):
-        x = around(x, self.apply_feed_forward, self.norm1)
-        return around(x, lambda y: self.attend(y, mask), self.norm2)
-
-
-@question.misconception("one norm used twice", costs=1.5)
-class EncoderWithOneNorm(Encoder):
-    """You use norm1 for both sums, and norm2 is never used. Each sum has its own."""
-
-    def forward(self, x, mask=None):
-        x = around(x, lambda y: self.attend(y, mask), self.norm1)
-        return around(x, self.apply_feed_forward, self.norm1)
-
-
-@question.misconception("the encoder's norms exchanged", costs=1.5)
-class EncoderWithNormsExchanged(Encoder):
-    """Your norms are exchanged: norm1 belongs to the attention, norm2 to the feed-forward layer."""
-
-    def forward(self, x, mask=None):
-        x = around(x, lambda y: self.attend(y, mask), self.norm2)
-        return around(x, self.apply_feed_forward, self.norm1)
-
-
-@question.misconception("another eps in the encoder", costs=0.5)
-class EncoderWithAnotherEps(Encoder):
-    """Your norms are made with an eps of your own: LayerNorm(d_model) with its usual one is asked for, or very quiet words come out otherwise."""
-
-    def __init__(self, d_model, heads, d_ff, dropout=0.0):
-        super().__init__(d_model, heads, d_ff, dropout)
-        self.norm1, self.norm2 = Norm(d_model, eps=1e-6), Norm(d_model, eps=1e-6)
-
-
-@question.misconception("the mask of an earlier call in the encoder", costs=1)
-class EncoderThatKeepsItsMask(Encoder):
-    """Your block keeps the mask of its first call with one, and uses it ever after: each call has its own, or none."""
-
-    kept = None
-
-    def attend(self, x, mask):
-        if self.kept is None:
-            self.kept = mask
-        return super().attend(x, self.kept)
-
-
 @question.misconception("no norm at the end of the block", costs=3)
 class EncoderWithoutLastNorm(Encoder):
     """Your second sum is not normalised: norm2 is missing behind the feed-forward layer."""
@@ -273,15 +205,6 @@ class EncoderWithMaskAsMemory(Encoder):
 
     def attend(self, x, mask):
         return self.drop(self.attention(x, mask)[0])
-
-
-@question.misconception("a mask for all sentences taken for padding", costs=1)
-class EncoderThatTakesMasksForPadding(Encoder):
-    """Your block takes a mask with two axes for padding, (B, T). It is one table for all sentences, (T, T), such as the causal mask: hand every mask on to
-    the attention as it is."""
-
-    def attend(self, x, mask):
-        return super().attend(x, mask.unsqueeze(1) if mask is not None and mask.ndim == 2 else mask)
 
 
 @question.misconception("what goes into a sublayer stands twice in the sum", costs=3)
@@ -325,33 +248,6 @@ class EncoderWithDropoutOnTheSum(Encoder):
         return self.norm2(self.drop(x + self.feed_forward(x)))
 
 
-@question.misconception("dropout behind the norm", costs=1)
-class EncoderWithDropoutLast(Encoder):
-    """Your dropout acts behind the norm. It acts on what the sublayer says, before the sum."""
-
-    def forward(self, x, mask=None):
-        x = self.drop(self.norm1(x + self.attention(x, mask=mask)[0]))
-        return self.drop(self.norm2(x + self.feed_forward(x)))
-
-
-@question.misconception("dropout before the encoder's feed-forward layer, too", costs=1)
-class EncoderThatDropsBeforeThinking(Encoder):
-    """Your feed-forward layer is given words with holes: dropout acts on what goes into it as well. It acts on what a sublayer says,
-    before the sum, and nowhere else."""
-
-    def apply_feed_forward(self, x):
-        return super().apply_feed_forward(self.drop(x))
-
-
-@question.misconception("dropout before the encoder's attention, too", costs=1)
-class EncoderThatDropsBeforeListening(Encoder):
-    """Your attention is given words with holes: dropout acts on what goes into it as well. It acts on what a sublayer says,
-    before the sum, and nowhere else."""
-
-    def attend(self, x, mask):
-        return super().attend(self.drop(x), mask)
-
-
 @question.misconception("no dropout in the encoder", costs=1)
 class EncoderWithoutDropout(Encoder):
     """In training mode nothing is dropped in your block, whatever the probability: let the nn.Dropout act on what each sublayer
@@ -359,30 +255,6 @@ class EncoderWithoutDropout(Encoder):
 
     def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__(d_model, heads, d_ff)
-
-
-@question.misconception("dropout of the encoder's attention only", costs=1)
-class EncoderWithDropoutOnce(Encoder):
-    """Dropout acts on what your attention says, but not on what the feed-forward layer says. It acts on both."""
-
-    def apply_feed_forward(self, x):
-        return self.feed_forward(x)
-
-
-@question.misconception("a fixed dropout in the encoder", costs=1)
-class EncoderWithAFixedDropout(Encoder):
-    """Your block always drops a tenth, whatever the argument dropout says; and its usual value is 0."""
-
-    def __init__(self, d_model, heads, d_ff, dropout=0.0):
-        super().__init__(d_model, heads, d_ff, 0.1)
-
-
-@question.misconception("dropout twice on what the attention says", costs=1)
-class EncoderWithDropoutTwice(Encoder):
-    """Dropout acts twice on what your attention says, so more is dropped than was asked for. It acts once on what each sublayer says."""
-
-    def attend(self, x, mask):
-        return self.drop(super().attend(x, mask))
 
 
 @question.misconception("dropout in evaluation mode", costs=1)
@@ -398,22 +270,6 @@ class EncoderThatAlwaysDrops(Encoder):
 
     def apply_feed_forward(self, x):
         return F.dropout(super().apply_feed_forward(x), self.rate)
-
-
-@question.misconception("the weights are returned, too", costs=1.5, card="a pair is no tensor")
-class EncoderThatReturnsAPair(Encoder):
-    """Your block returns a pair. One tensor is wanted, so that the next block can take it as it is."""
-
-    def forward(self, x, mask=None):
-        return super().forward(x, mask), self.attention(x, mask=mask)[1]
-
-
-@question.misconception("the encoder's attention can't learn", costs=1)
-class EncoderThatDetaches(Encoder):
-    """The values are right, but no gradient comes through what your attention says: is there a detach() or a no_grad()?"""
-
-    def attend(self, x, mask):
-        return super().attend(x, mask).detach()
 
 
 @question.alternative
@@ -436,15 +292,6 @@ class EncoderByHand(nn.Module):
         said, _weights = self.attention(x, None, mask)
         x = self.norm1(F.dropout(said, self.p, training=self.training) + x)
         return self.norm2(F.dropout(self.feed_forward(x), self.p, training=self.training) + x)
-
-
-@question.alternative
-class EncoderByName(Encoder):
-    """Every argument by its name, in another order, and everything in residual's place by hand."""
-
-    def attend(self, x, mask):
-        heard, _ = self.attention(mask=mask, memory=None, x=x)
-        return self.drop(input=heard)
 
 
 @question.alternative

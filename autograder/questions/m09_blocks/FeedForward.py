@@ -120,55 +120,6 @@ class ThoughtWithTwoBends(Thought):
         return super().forward(x).relu()
 
 
-@question.misconception("the ReLU behind the wrong layer", costs=2)
-class ThoughtWithALateBend(Thought):
-    """Your ReLU comes last, behind linear2. It belongs between the two layers."""
-
-    def forward(self, x):
-        return self.linear2(self.linear1(x)).relu()
-
-
-@question.misconception("a ReLU before the first layer", costs=1.5)
-class ThoughtWithAnEarlyBend(Thought):
-    """Your ReLU acts on x, before linear1. It belongs between the two layers."""
-
-    def forward(self, x):
-        return self.linear2(self.linear1(x.relu()))
-
-
-@question.misconception("GELU for ReLU", costs=1.5)
-class ThoughtWithGelu(Thought):
-    """You use a GELU, as many later models do. Here it is the first transformer's ReLU, max(0, ·)."""
-
-    def activation(self, hidden):
-        return F.gelu(hidden)
-
-
-@question.misconception("a leaky ReLU", costs=1.5)
-class ThoughtWithALeak(Thought):
-    """Negative numbers in the middle come through a little: that is a leaky ReLU. They become 0 here."""
-
-    def activation(self, hidden):
-        return F.leaky_relu(hidden)
-
-
-@question.misconception("a sigmoid for the ReLU", costs=2)
-class ThoughtWithSigmoid(Thought):
-    """There is a sigmoid in the middle of your layer; it should be a ReLU, max(0, ·)."""
-
-    def activation(self, hidden):
-        return hidden.sigmoid()
-
-
-@question.misconception("the ReLU counts instead of passing", costs=2)
-class ThoughtOfYesAndNo(Thought):
-    """Your middle numbers are 0 or 1: you kept whether a number is positive, not the number. max(0, h) keeps h where it is
-    positive."""
-
-    def activation(self, hidden):
-        return (hidden > 0).to(hidden.dtype)
-
-
 @question.misconception("a residual connection inside", costs=2)
 class ThoughtWithAResidual(Thought):
     """Your layer adds x to its result. The sum comes later, in residual: here it would be added twice."""
@@ -205,25 +156,6 @@ class ThoughtWithoutSecondBias(Thought):
         self.linear2 = nn.Linear(d_ff, d_model, bias=False)
 
 
-@question.misconception("three axes only", costs=1)
-class ThoughtForThreeAxes(Thought):
-    """Your layer works for (B, T, d_model) only, and raises an error for a word alone. nn.Linear takes any leading axes or none: x.shape need not
-    be unpacked."""
-
-    def forward(self, x):
-        B, T, d = x.shape
-        return super().forward(x.reshape(B * T, d)).reshape(B, T, d)
-
-
-@question.misconception("a batch made and left", costs=0.5)
-class ThoughtWithABatchOfOne(Thought):
-    """For a sentence without a batch, (T, d_model), your result has an axis more than it. nn.Linear takes any leading axes or none: x needs no
-    other."""
-
-    def forward(self, x):
-        return super().forward(x[None] if x.ndim == 2 else x)
-
-
 @question.misconception("dropout inside the feed-forward layer", costs=1)
 class ThoughtWithDropout(Thought):
     """Your result differs from call to call: there is a dropout inside. In this lab dropout acts on what the sublayer says, in the
@@ -257,19 +189,6 @@ class ThoughtInSequence(nn.Sequential):
     def __init__(self, d_model, d_ff):
         chain = (("linear1", nn.Linear(d_model, d_ff)), ("activation", nn.ReLU(inplace=True)))
         super().__init__(OrderedDict((*chain, ("linear2", nn.Linear(d_ff, d_model)))))
-
-
-@question.alternative
-class ThoughtOfAChain(nn.Module):
-    """The layers stand in a chain, and have their names besides."""
-
-    def __init__(self, d_model, d_ff):
-        super().__init__()
-        self.chain = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model))
-        self.linear1, _, self.linear2 = self.chain
-
-    def forward(self, x):
-        return self.chain(x)
 
 
 @question.alternative

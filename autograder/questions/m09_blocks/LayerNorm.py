@@ -111,15 +111,6 @@ def gradients(student, rng):
 question.misconception("normalised over the words", costs=2.5)(NormOverTheWords)
 
 
-@question.misconception("normalised over the batch", costs=2.5)
-class NormOverTheBatch(Norm):
-    """Your mean and variance run over the first axis, the batch: that is batch normalisation. Each vector along the last axis is
-    normalised by itself."""
-
-    def axes(self, x):
-        return 0
-
-
 @question.misconception("one mean and variance for all words together", costs=2)
 class NormOfTheWholeTensor(Norm):
     """You take one mean and one variance of all the numbers together, so loud words stay loud. Each word has its own: reduce the last
@@ -127,24 +118,6 @@ class NormOfTheWholeTensor(Norm):
 
     def axes(self, x):
         return tuple(range(x.ndim))
-
-
-@question.misconception("the second axis for the last", costs=1.5)
-class NormOverTheSecondAxis(Norm):
-    """Your mean and variance run over axis 1, which is the last one only where there are two. In a batch of sentences it counts the words: name the
-    last axis, dim=-1."""
-
-    def axes(self, x):
-        return min(1, x.ndim - 1)
-
-
-@question.misconception("a view of a transposed tensor", costs=0.5)
-class NormByAView(Norm):
-    """Your norm raises an error for a transposed tensor: view needs numbers that lie in order. Take reshape, or leave the axes as they are
-    and name the last one, dim=-1."""
-
-    def forward(self, x):
-        return super().forward(x.view(-1, x.shape[-1])).view(x.shape)
 
 
 @question.misconception(
@@ -172,22 +145,6 @@ class NormWithoutEps(Norm):
 
     def root(self, variance):
         return variance.sqrt()
-
-
-@question.misconception("a fixed eps", costs=1)
-class NormWithAFixedEps(Norm):
-    """Your eps is always 1e-5, whatever the argument says: keep the argument in the module and use it."""
-
-    def root(self, variance):
-        return (variance + 1e-5).sqrt()
-
-
-@question.misconception("eps as a bound", costs=1)
-class NormWithEpsAsABound(Norm):
-    """Your eps acts only where the variance is smaller than it. It is added to every variance, inside the root."""
-
-    def root(self, variance):
-        return variance.clamp(min=self.eps).sqrt()
 
 
 @question.misconception("divided by the variance", costs=3)
@@ -222,24 +179,6 @@ class NormWithoutWeights(Norm):
         return z
 
 
-@question.misconception("the bias is multiplied, too", costs=1.5)
-class NormWithScaledBias(Norm):
-    """Your weight multiplies the bias as well. First times the weight, then plus the bias."""
-
-    def finish(self, z):
-        return self.weight * (z + self.bias)
-
-
-@question.misconception("the weight before the norm", costs=1.5)
-class NormWithWeightsFirst(Norm):
-    """You multiply by the weight and add the bias before you normalise, and so the norm takes most of it away again. They come
-    last."""
-
-    def forward(self, x):
-        x = super().finish(x)
-        return (x - self.mean(x)) / self.root(self.variance(x))
-
-
 @question.misconception("the first weight is zero", costs=2.5)
 class NormOfZeros(Norm):
     """Your weight begins as zeros, so everything comes out as zero. It begins as ones; only the bias begins as zeros."""
@@ -269,16 +208,6 @@ class NormWithDetachedStatistics(Norm):
 
     def variance(self, x):
         return super().variance(x).detach()
-
-
-@question.misconception("the input is changed", costs=1.5, card="PyTorch's error comes first")
-class NormInPlace(Norm):
-    """Your norm subtracts the mean from its argument in place. Whoever calls it still needs that tensor, for the sum: make a new one."""
-
-    def forward(self, x):
-        spread = self.root(self.variance(x))
-        x -= self.mean(x)
-        return self.finish(x / spread)
 
 
 @question.misconception("mean of the squares minus square of the mean", costs=1)
@@ -315,13 +244,6 @@ class NormByACentringMatrix(Norm):
         z = x @ (torch.eye(d, dtype=x.dtype) - torch.full((d, d), 1 / d, dtype=x.dtype))
         squares = torch.linalg.vector_norm(z, dim=-1).square() / d
         return z.mul(self.weight).div(squares.add(self.eps).sqrt().unsqueeze(-1)).add(self.bias)
-
-
-@question.alternative
-class NormInSinglePrecision(Norm):
-    def forward(self, x):
-        variance, mean = torch.var_mean(x.float(), dim=-1, correction=0, keepdim=True)
-        return ((x.float() - mean) / (variance + self.eps).sqrt()) * self.weight.float() + self.bias.float()
 
 
 @question.alternative

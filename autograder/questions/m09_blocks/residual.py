@@ -126,18 +126,6 @@ def residual_with_the_norm_inside(x, sublayer, norm):
     return x + norm(sublayer(x))
 
 
-@question.misconception("the norm on x only", costs=2)
-def residual_with_normed_x(x, sublayer, norm):
-    """You add the normalised x, and leave the sum as it is. Add x itself; the norm acts on the sum."""
-    return norm(x) + sublayer(x)
-
-
-@question.misconception("norm before and after", costs=2)
-def residual_twice_normed(x, sublayer, norm):
-    """You normalise twice: what the sublayer is given, and the sum. Only the sum is normalised."""
-    return norm(x + sublayer(norm(x)))
-
-
 @question.misconception("x is changed in place", costs=1, card="the card says that x is changed")
 def residual_in_place(x, sublayer, norm):
     """Your function changes x itself (x += …). Whoever passed it still needs it: write x + …"""
@@ -163,20 +151,6 @@ def residual_that_asks_twice(x, sublayer, norm):
     return norm(x)
 
 
-@question.misconception("the norm called twice", costs=0.5)
-def residual_that_norms_twice(x, sublayer, norm):
-    """You call the norm twice, and throw one result away. Call it once, on the sum, and keep what comes out."""
-    total = x + sublayer(x)
-    assert norm(total).shape == x.shape
-    return norm(total)
-
-
-@question.misconception("the mean for the sum", costs=2.5)
-def residual_mean(x, sublayer, norm):
-    """You take the mean of x and what the sublayer says. It is the sum: a silent sublayer should let x pass as it is."""
-    return norm((x + sublayer(x)) / 2)
-
-
 @question.misconception("x added twice", costs=2.5)
 def residual_doubled(x, sublayer, norm):
     """x is in your sum twice, so that a silent sublayer lets 2 · x pass."""
@@ -199,8 +173,3 @@ def residual_into_a_copy(x, sublayer, norm):
     said = sublayer(x).clone()
     said += x
     return norm(said)
-
-
-@question.alternative
-def residual_in_single_precision_on_the_way(x, sublayer, norm):
-    return norm((x.float() + sublayer(x).float()).to(x.dtype))

@@ -107,69 +107,6 @@ def smoothing_as_wide_as_the_largest_word(targets, V, epsilon):
     return (1 - epsilon) * nn.functional.one_hot(targets).float() + epsilon / V
 
 
-@question.misconception("an axis of length one disappears", costs=1)
-def smoothing_squeezed(targets, V, epsilon):
-    """Your result loses an axis where the targets have one of length one, for squeeze() drops each of them. Targets (1, 5) make rows (1, 5, V)."""
-    return (1 - epsilon) * nn.functional.one_hot(targets, V).float().squeeze() + epsilon / V
-
-
-_TABLES: dict[int, torch.Tensor] = {}
-
-
-@question.misconception("rows are kept from call to call", costs=1)
-def smoothing_from_a_table(targets, V, epsilon):
-    """Asked again with the same V and another ε, you return the rows of the first ε: a table is kept from call to call, by V alone. Make
-    it in each call, or keep one for each pair of V and ε."""
-    if V not in _TABLES:
-        _TABLES[V] = torch.eye(V) * (1 - epsilon) + epsilon / V
-    return _TABLES[V][targets]
-
-
-def _row(right, V, epsilon):
-    row = torch.full((V,), epsilon / V)
-    row[right] += 1 - epsilon
-    return row
-
-
-@question.misconception("two axes at most", costs=1)
-def smoothing_for_two_axes(targets, V, epsilon):
-    """Your function fails for targets of three axes: it goes through the first two by itself. There may be any number: one_hot, or a table with a row for each
-    word, takes them all."""
-    if targets.dim() < 2:
-        return nn.functional.one_hot(targets, V) * (1 - epsilon) + epsilon / V
-    rows = torch.full((*targets.shape, V), epsilon / V)
-    for b in range(len(targets)):
-        for t in range(targets.shape[1]):
-            rows[b, t, targets[b, t]] += 1 - epsilon
-    return rows
-
-
-@question.misconception("no single target", costs=0.5)
-def smoothing_for_one_axis_at_least(targets, V, epsilon):
-    """Your function fails for a single target, a tensor without any axis: you go through the targets one by one. Of any shape means this one, too, and makes
-    one row of V."""
-    return torch.stack(
-        [
-            _row(t, V, epsilon) if targets.dim() == 1 else smoothing_for_one_axis_at_least(t, V, epsilon)
-            for t in targets
-        ]
-    )
-
-
-@question.misconception("the share is rounded", costs=1)
-def smoothing_rounded(targets, V, epsilon):
-    """Your share ε/V is rounded, so that the rows do not sum to 1. Take it as it is."""
-    return nn.functional.one_hot(targets, V) * (1 - epsilon) + round(epsilon / V, 2)
-
-
-@question.misconception("the targets are changed", costs=1)
-def smoothing_in_place(targets, V, epsilon):
-    """Your rows are right, but the targets that you were given are changed: a method whose name ends in _ (unsqueeze_, add_) works in
-    place. Use the one without _."""
-    rows = torch.full((*targets.shape, V), epsilon / V)
-    return rows.scatter_(-1, targets.unsqueeze_(-1), 1 - epsilon + epsilon / V)
-
-
 @question.alternative
 def smoothing_by_scatter_in_double_precision(targets, V, epsilon):
     rows = torch.full((*targets.shape, V), epsilon / V, dtype=torch.float64)

@@ -181,36 +181,11 @@ def loss_smoothed_with_a_sum(logits, targets, pad, smoothing=0.0):
     return ((1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.sum(-1)).mean()
 
 
-@question.misconception("smoothing only on top", costs=2)
-def loss_with_smoothing_on_top(logits, targets, pad, smoothing=0.0):
-    """You add the smoothing part, but leave the right word its full weight: its part has the factor 1 − ε."""
-    real = targets != pad
-    surprise = _surprise(logits[real])
-    return (_right(surprise, targets[real]) + smoothing * surprise.mean(-1)).mean()
-
-
 @question.misconception("the logarithm of a softmax that overflows", costs=1)
 def loss_that_overflows(logits, targets, pad, smoothing=0.0):
     """With large logits your loss is inf or nan: the softmax rounds a probability to 0, and its logarithm is −∞ (a softmax by hand overflows even earlier). Use log_softmax, or log-sum-exp."""
     real = targets != pad
     surprise = -torch.log(torch.softmax(logits[real], dim=-1))
-    return ((1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.mean(-1)).mean()
-
-
-@question.misconception("a small number inside the logarithm", costs=1)
-def loss_with_a_small_constant(logits, targets, pad, smoothing=0.0):
-    """A small constant stands inside your logarithm. It prevents inf, but it also bounds the loss: a model that is terribly wrong looks only a little wrong, and gets no gradient. Use
-    log_softmax instead."""
-    real = targets != pad
-    surprise = -torch.log(torch.softmax(logits[real], dim=-1) + 1e-8)
-    return ((1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.mean(-1)).mean()
-
-
-@question.misconception("no logarithm", costs=3)
-def loss_of_probabilities(logits, targets, pad, smoothing=0.0):
-    """Your loss is made of probabilities, not of their logarithms: −log p is the surprise."""
-    real = targets != pad
-    surprise = -torch.softmax(logits[real], dim=-1)
     return ((1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.mean(-1)).mean()
 
 
@@ -229,81 +204,10 @@ def loss_as_a_dead_number(logits, targets, pad, smoothing=0.0):
     return _real_loss(logits, targets, pad, smoothing).mean().detach()
 
 
-@question.misconception("the smoothing part takes the padding in", costs=1.5)
-def loss_smoothing_the_padding(logits, targets, pad, smoothing=0.0):
-    """Without smoothing your loss is right; with it the padding counts after all: the part with ε is averaged over all positions, so the
-    padding gets a gradient. Both parts run over the real positions only."""
-    surprise, real = _surprise(logits), targets != pad
-    return (1 - smoothing) * _right(surprise[real], targets[real]).mean() + smoothing * surprise.mean()
-
-
-@question.misconception("the padding's word gets no share of ε", costs=1)
-def loss_smoothing_without_pads_word(logits, targets, pad, smoothing=0.0):
-    """Where pad has the number of a word, your smoothing leaves this word out. That is another convention; here ε is spread over all V words, and
-    only *positions* whose label is pad are left out."""
-    real = targets != pad
-    surprise = _surprise(logits[real])
-    words = [word for word in range(logits.shape[-1]) if word != pad]
-    return (
-        (1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise[:, words].mean(-1)
-    ).mean()
-
-
-@question.misconception("one maximum for all rows", costs=1)
-def loss_safe_by_one_maximum(logits, targets, pad, smoothing=0.0):
-    """Your loss is inf or nan where the rows of logits are of very different size: taking out the largest of *all* rows leaves a row far
-    below it with exponentials of 0. Take out each row's own largest, or use log_softmax."""
-    real = targets != pad
-    x = logits[real] - logits[real].max()
-    surprise = torch.exp(x).sum(-1, keepdim=True).log() - x
-    return ((1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.mean(-1)).mean()
-
-
-@question.misconception("two leading axes at most", costs=1)
-def loss_for_two_leading_axes(logits, targets, pad, smoothing=0.0):
-    """With three leading axes and more your function fails: it makes one axis of the first two, and there may be several. Flatten
-    all but the last, reshape(-1, V), or select the real positions with a mask, which takes any number of axes."""
-    if targets.dim() > 1:
-        logits, targets = logits.flatten(0, 1), targets.flatten(0, 1)
-    real = targets != pad
-    surprise, words = _surprise(logits), torch.where(real, targets, 0)
-    right = surprise[torch.arange(len(words)), words]
-    return ((1 - smoothing) * right + smoothing * surprise.mean(-1))[real].mean()
-
-
-@question.misconception("no gradient through the smoothing part", costs=1.5)
-def loss_with_half_a_gradient(logits, targets, pad, smoothing=0.0):
-    """The value of your loss is right, but no gradient flows through its smoothing part: that went through .item(), .detach() or NumPy on the way, so
-    nothing is smoothed in training. Compute both parts with tensors."""
-    real = targets != pad
-    surprise = _surprise(logits[real])
-    right = _right(surprise, targets[real]).mean()
-    return (1 - smoothing) * right + smoothing * surprise.mean().item()
-
-
 @question.misconception("word 0 taken for padding", costs=2)
 def loss_without_word_zero(logits, targets, pad, smoothing=0.0):
     """Your loss leaves out the positions whose label is word 0, too, whatever pad is: 0 is a word like any other. What counts is targets != pad."""
     return _real_loss(logits, torch.where(targets == 0, pad, targets), pad, smoothing).mean()
-
-
-@question.misconception("a padding beyond the vocabulary", costs=1.5)
-def loss_for_pads_up_to_the_vocabulary(logits, targets, pad, smoothing=0.0):
-    """Your function fails where pad is no word, but a number behind the last one, 7 with V = 6: you look up −log p at the padding as well. Select the real
-    positions first."""
-    surprise = _surprise(logits)
-    right = _right(surprise, targets.clamp(min=0))
-    return ((1 - smoothing) * right + smoothing * surprise.mean(-1))[targets != pad].mean()
-
-
-@question.misconception("the targets are changed", costs=1, card="the card says which")
-def loss_in_place(logits, targets, pad, smoothing=0.0):
-    """Your loss is right, but you write into the targets that you were given, so that for the caller the padding is gone. Write into a
-    copy (clone), or make a new tensor (torch.where)."""
-    real, surprise = targets != pad, _surprise(logits)
-    targets[~real] = 0
-    price = (1 - smoothing) * _right(surprise, targets) + smoothing * surprise.mean(-1)
-    return price[real].mean()
 
 
 @question.alternative
@@ -322,24 +226,6 @@ def loss_with_a_mask_of_numbers(logits, targets, pad, smoothing=0.0):
     right = torch.take_along_dim(logits, inside.unsqueeze(-1), -1)[..., 0]
     wanted = (1 - smoothing) * right + smoothing * logits.mean(-1)
     return ((log_z - wanted) * real).sum() / real.sum()
-
-
-@question.alternative
-def loss_of_smoothed_rows(logits, targets, pad, smoothing=0.0):
-    V = logits.size(-1)
-    flat, labels = logits.reshape(-1, V), targets.reshape(-1)
-    kept = torch.nonzero(labels != pad)[:, 0]
-    rows = torch.full((len(kept), V), smoothing / V, dtype=logits.dtype)
-    rows[torch.arange(len(kept)), labels[kept]] += 1 - smoothing
-    return -(rows * flat[kept].log_softmax(1)).sum() / len(kept)
-
-
-@question.alternative
-def loss_in_single_precision_on_the_way(logits, targets, pad, smoothing=0.0):
-    z, right = logits[targets != pad].float(), targets[targets != pad]
-    surprise = z.logsumexp(-1, keepdim=True) - z
-    picked = surprise[torch.arange(len(right)), right]
-    return ((1 - smoothing) * picked.mean() + smoothing * surprise.mean()).to(logits.dtype)
 
 
 # ------------------------------------------------------------------------------------- Break it to believe it

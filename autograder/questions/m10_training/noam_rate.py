@@ -68,12 +68,6 @@ def noam_without_warm_up(step, d_model, warmup):
     return d_model**-0.5 * max(step, 1) ** -0.5
 
 
-@question.misconception("it never comes down", costs=1)
-def noam_that_stays_up(step, d_model, warmup):
-    """Your rate climbs and then stays where it is. After the warm-up it falls with the root of the step."""
-    return d_model**-0.5 * min(max(step, 1), warmup) * warmup**-1.5
-
-
 @question.misconception("the model's size does not count", costs=1.5)
 def noam_without_the_size(step, d_model, warmup):
     """Your rate does not depend on d_model: larger models get smaller rates, by the root of their size."""
@@ -101,66 +95,11 @@ def noam_with_the_wrong_exponent(step, d_model, warmup):
     return d_model**-0.5 * min(step**-0.5, step * warmup**-0.5)
 
 
-@question.misconception("the rate 0 in step 0", costs=0.5)
-def noam_that_begins_with_nothing(step, d_model, warmup):
-    """Your rate in step 0 is 0, so that nothing would be learned in it. Some programs count from there: step 0 has the rate of step 1."""
-    return 0.0 if step == 0 else d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
-
-
 @question.misconception("one step too far", costs=1)
 def noam_one_step_ahead(step, d_model, warmup):
     """Your function gives each step the rate of the next one: 1 is added to step. Only step 0 is moved, to step 1."""
     step = step + 1
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
-
-
-@question.misconception("d_model only behind the top", costs=1)
-def noam_with_the_size_in_one_part(step, d_model, warmup):
-    """During the climb your rate does not depend on d_model: its factor stands at the first of the two expressions only. It stands before the
-    whole minimum."""
-    step = max(step, 1)
-    return min(d_model**-0.5 * step**-0.5, step * warmup**-1.5)
-
-
-@question.misconception("the rate is rounded", costs=0.5)
-def noam_rounded(step, d_model, warmup):
-    """Your rate is rounded. In the first steps it is far smaller than a millionth, and rounding changes it, or makes 0 of it. Return it as it is."""
-    step = max(step, 1)
-    return round(d_model**-0.5 * min(step**-0.5, step * warmup**-1.5), 8)
-
-
-_KEPT: dict[int, float] = {}
-
-
-@question.misconception("rates are kept from call to call", costs=1)
-def noam_from_a_table(step, d_model, warmup):
-    """Asked for a step a second time, with another d_model or warmup, you return the first answer: rates are kept by their step alone.
-    Compute each anew, or keep them by all three arguments."""
-    step = max(step, 1)
-    if step not in _KEPT:
-        _KEPT[step] = d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
-    return _KEPT[step]
-
-
-_KEPT_BY_SIZE: dict[tuple[int, int], float] = {}
-
-
-@question.misconception("rates are kept, whatever the warm-up", costs=1)
-def noam_from_a_table_of_sizes(step, d_model, warmup):
-    """Asked for a step a second time, with another warmup, you return the first answer: rates are kept by step and d_model only. Compute each
-    anew, or keep them by all three arguments."""
-    step = max(step, 1)
-    if (step, d_model) not in _KEPT_BY_SIZE:
-        _KEPT_BY_SIZE[step, d_model] = d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
-    return _KEPT_BY_SIZE[step, d_model]
-
-
-@question.misconception("a staircase behind the top", costs=1)
-def noam_in_stairs(step, d_model, warmup):
-    """Behind the top your rate falls in stairs: // leaves only whole numbers. It falls smoothly, with 1/√step."""
-    step = max(step, 1)
-    top = (d_model * warmup) ** -0.5
-    return top * step / warmup if step < warmup else top * (step // warmup) ** -0.5
 
 
 @question.alternative

@@ -214,14 +214,6 @@ def train_with_the_old_rate(model, optimizer, loss_function, batch, rate, clip=1
     return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("rate",))
 
 
-@question.misconception("the rate of the first group only", costs=0.5)
-def train_with_the_rate_of_one_group(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """An optimizer may hold its parameters in several groups, and you set the learning rate of the first one only: the others go on at their old one. Set it in each of
-    optimizer.param_groups."""
-    optimizer.param_groups[0]["lr"] = rate
-    return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("rate",))
-
-
 @question.misconception("nothing is clipped", costs=1)
 def train_without_clipping(model, optimizer, loss_function, batch, rate, clip=1.0):
     """Long gradients act in full: the argument clip is not used, or you clip before backward() has made the gradients."""
@@ -253,71 +245,6 @@ def train_that_clips_entries(model, optimizer, loss_function, batch, rate, clip=
     return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=clip_entries)
 
 
-@question.misconception("each parameter is clipped by itself", costs=1)
-def train_that_clips_each_parameter(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """You clip each parameter's gradient by its own length. It is the length of all of them together that counts, so that the direction of the step stays the same."""
-
-    def clip_each(model, optimizer, clip):
-        for parameter in model.parameters():
-            nn.utils.clip_grad_norm_([parameter], clip)
-
-    return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=clip_each)
-
-
-@question.misconception("each group of parameters is clipped by itself", costs=1)
-def train_that_clips_each_group(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """You clip the gradient of each of the optimizer's groups by its own length. It is the length of all parameters together that counts: hand all of the model's parameters to one
-    call."""
-
-    def clip_groups(model, optimizer, clip):
-        for group in optimizer.param_groups:
-            nn.utils.clip_grad_norm_(group["params"], clip)
-
-    return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=clip_groups)
-
-
-@question.misconception("the argument clip is not used, but 1", costs=1)
-def train_that_clips_at_one(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """You shorten the gradient to the length 1, whatever the argument clip is. 1 is only its default."""
-
-    def clip_at_one(model, optimizer, clip):
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-
-    return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=clip_at_one)
-
-
-@question.misconception("short gradients are stretched", costs=1.5)
-def train_that_stretches(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """You give every gradient the length clip, so that short ones grow, and the steps never get smaller near the bottom. Only a gradient that is longer than clip
-    is shortened."""
-
-    def scale(model, optimizer, clip):
-        with_part = [parameter for parameter in model.parameters() if parameter.grad is not None]
-        length = torch.sqrt(sum((parameter.grad**2).sum() for parameter in with_part))
-        for parameter in with_part:
-            parameter.grad *= clip / (length + 1e-12)
-
-    return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=scale)
-
-
-@question.misconception("the loss with its arguments exchanged", costs=1.5)
-def train_with_the_loss_turned_round(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """You call the loss with labels and logits exchanged. Most losses then stop with an error, or give another number: it is loss_function(logits, labels)."""
-
-    def turned(logits, labels):
-        return loss_function(labels, logits)
-
-    return _train(model, optimizer, turned, batch, rate, clip)
-
-
-@question.misconception("only the outer module is in training mode", costs=1)
-def train_with_the_outer_mode(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """The model says that it trains, but the modules inside it are still in evaluation mode, and dropout is one of them. model.train() sets all of them; model.training =
-    True only the outermost."""
-    model.training = True
-    return _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("mode",))
-
-
 @question.misconception("the labels as decoder input", costs=2)
 def train_with_the_labels_as_input(model, optimizer, loss_function, batch, rate, clip=1.0):
     """You give the model the labels as its decoder input, so that it sees the very words that it should say: it learns to copy, and cannot
@@ -332,26 +259,6 @@ def train_with_a_new_optimizer(model, optimizer, loss_function, batch, rate, cli
     new one is made in each step, or the weights are moved by hand. Set its rate, and call its step()."""
     fresh = type(optimizer)(model.parameters(), lr=rate)
     return _train(model, fresh, loss_function, batch, rate, clip)
-
-
-@question.misconception("cleared only after the step", costs=1)
-def train_that_clears_afterwards(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """Your first step takes in gradients that were there before: you clear them after the optimizer's step. Clear them before backward()."""
-    loss = _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("clear",))
-    optimizer.zero_grad()
-    return loss
-
-
-@question.misconception("a weight without a gradient", costs=1)
-def train_that_needs_every_gradient(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """Your function fails where a weight had no part in the loss: its grad is None. Leave such weights out when you clip by hand; clip_grad_norm_ does."""
-
-    def clip_by_hand(model, optimizer, clip):
-        length = torch.sqrt(sum((p.grad**2).sum() for p in model.parameters()))
-        for parameter in model.parameters():
-            parameter.grad *= min(1.0, clip / float(length))
-
-    return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=clip_by_hand)
 
 
 @question.misconception("the weights do not move", costs=4)
@@ -371,14 +278,6 @@ def train_that_returns_a_tensor(model, optimizer, loss_function, batch, rate, cl
 
     _train(model, optimizer, remember, batch, rate, clip)
     return kept[0]
-
-
-@question.misconception("the loss after the update", costs=1)
-def train_that_reports_the_next_loss(model, optimizer, loss_function, batch, rate, clip=1.0):
-    """Your number is the loss after the update: the model is run a second time. That costs as much as the step itself. Return the loss that you have already."""
-    _train(model, optimizer, loss_function, batch, rate, clip)
-    with torch.no_grad():
-        return loss_function(model(*batch[:2]), batch[2]).item()
 
 
 @question.alternative

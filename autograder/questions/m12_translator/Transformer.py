@@ -355,15 +355,6 @@ class TransformerWithoutPositions(Parts):
         return table(numbers) * self.root
 
 
-@question.misconception("positions in the encoder only", costs=2)
-class TransformerWithPositionsInTheEncoder(Parts):
-    """Your encoder knows its positions, your decoder does not. Both sides need them."""
-
-    def embed(self, numbers, table):
-        words = table(numbers) * self.root
-        return words + self.places(numbers, table) if table is self.source_embedding else words
-
-
 @question.misconception(
     "the memory mask has its axis in the wrong place", costs=2, because="the mask is right but for its axes"
 )
@@ -373,19 +364,6 @@ class TransformerWithAMaskForOne(Parts):
 
     def source_mask(self, source):
         return (source != PAD).unsqueeze(0)
-
-
-@question.misconception("a causal mask in the encoder", costs=2)
-class TransformerWhoseEncoderCannotLookAhead(Parts):
-    """Your encoder hides from each English word those that come after it. The whole English sentence is there from the beginning: only
-    the decoder needs the causal mask."""
-
-    def encode(self, source):
-        mask = self.source_mask(source)
-        x = self.embed(source, self.source_embedding)
-        for block in self.encoder:
-            x = block(x, mask & self.so_far(source.shape[1]))
-        return x, mask
 
 
 @question.misconception("the encoder's blocks are not stacked", costs=2)
@@ -399,15 +377,6 @@ class TransformerOfUnstackedBlocks(Parts):
         for block in self.encoder:
             x = block(words, mask)
         return x, mask
-
-
-@question.misconception("the target embedding starts too small", costs=1)
-class TransformerWithASmallTargetTable(Parts):
-    """One of your embeddings starts with another standard deviation than the other: both begin with 1/√d_model, not 1/d_model."""
-
-    def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
-        super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
-        nn.init.normal_(self.target_embedding.weight, std=1 / d_model)
 
 
 @question.misconception("no causal mask", costs=2.5)
@@ -460,14 +429,6 @@ class TransformerThatIsNotTied(Parts):
         return self.output(y)
 
 
-@question.misconception("the tied table is detached", costs=1.5)
-class TransformerThatIsHalfTied(Parts):
-    """Your output uses the German table's numbers, but not the table: as an output it gets no gradient. Don't detach or copy it."""
-
-    def choose(self, y):
-        return y @ self.target_embedding.weight.detach().T
-
-
 @question.misconception("the same block in every layer", costs=2)
 class TransformerOfOneBlock(Parts):
     """Your layers are one block, used several times: [block] * layers repeats the same object. Build a new block for each layer."""
@@ -476,14 +437,6 @@ class TransformerOfOneBlock(Parts):
         super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
         self.encoder = nn.ModuleList([EncoderBlock(d_model, heads, d_ff, dropout)] * layers)
         self.decoder = nn.ModuleList([DecoderBlock(d_model, heads, d_ff, dropout)] * layers)
-
-
-@question.misconception("always one layer", costs=2.5)
-class TransformerOfOneLayer(Parts):
-    """Your encoder and your decoder have a single block each, whatever the argument layers says. Build as many as it says, each of them new."""
-
-    def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
-        super().__init__(source_size, target_size, d_model, heads, d_ff, 1, dropout)
 
 
 @question.misconception("embeddings as large as PyTorch makes them", costs=1)
@@ -495,18 +448,6 @@ class TransformerWithLoudEmbeddings(Parts):
         super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
         self.source_embedding.reset_parameters()
         self.target_embedding.reset_parameters()
-
-
-@question.misconception("only the first block is used", costs=2)
-class TransformerOfFirstBlocks(Parts):
-    """Each block of your encoder gets the embeddings again instead of what the block before it said, so that only one of them counts."""
-
-    def encode(self, source):
-        mask = self.source_mask(source)
-        x = self.embed(source, self.source_embedding)
-        for block in self.encoder:
-            out = block(x, mask)
-        return out, mask
 
 
 @question.misconception("probabilities instead of logits", costs=2)
@@ -525,77 +466,12 @@ class TransformerWithoutDropout(Parts):
         super().__init__(source_size, target_size, d_model, heads, d_ff, layers)
 
 
-@question.misconception("the decoder's blocks get no dropout", costs=1)
-class DecoderWithoutDropout(Parts):
-    """Your encoder's blocks get the dropout, your decoder's do not: each block takes (d_model, heads, d_ff, dropout)."""
-
-    def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
-        super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
-        self.decoder = nn.ModuleList(DecoderBlock(d_model, heads, d_ff) for _ in range(layers))
-
-
-@question.misconception("dropout on the embeddings, too", costs=1)
-class TransformerThatDropsWords(Parts):
-    """Dropout acts on your embeddings as well, as in the paper. In this lab it happens in the blocks only: hand it on to them, and use it nowhere else."""
-
-    def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
-        super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
-        self.drop = nn.Dropout(dropout)
-
-    def embed(self, numbers, table):
-        return self.drop(super().embed(numbers, table))
-
-
-@question.misconception("dropout before the logits", costs=1)
-class TransformerThatDropsItsAnswer(Parts):
-    """Dropout acts on what the decoder says, just before the logits. In this lab it happens in the blocks only."""
-
-    def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
-        super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
-        self.drop = nn.Dropout(dropout)
-
-    def choose(self, y):
-        return super().choose(self.drop(y))
-
-
-@question.misconception("the root in the encoder only", costs=1.5)
-class TransformerWithTheRootInTheEncoder(Parts):
-    """Your encoder multiplies its embeddings by √d_model, your decoder does not. Both sides need the root."""
-
-    def embed(self, numbers, table):
-        factor = self.root if table is self.source_embedding else 1.0
-        return table(numbers) * factor + self.places(numbers, table)
-
-
 @question.misconception("unknown words are masked like padding", costs=1)
 class TransformerThatHidesUnknownWords(Parts):
     """Your mask of the source hides UNKNOWN as well. Only PAD is hidden: that there is a word, and where, counts even if nobody knows it."""
 
     def source_mask(self, source):
         return (source > 3).unsqueeze(1)
-
-
-@question.misconception("the mask of the last sentence that was encoded", costs=1)
-class TransformerWithAMaskOnItself(Parts):
-    """Your decoder takes the mask that encode has left on self, and not the one that it is given. With another sentence encoded in between it
-    hides the wrong words: use decode's argument."""
-
-    def encode(self, source):
-        memory, self.kept = super().encode(source)
-        return memory, self.kept
-
-    def decode(self, target, memory, memory_mask):
-        return super().decode(target, memory, self.kept)
-
-
-@question.misconception("the decoder has four heads, whatever heads is", costs=1)
-class DecoderOfFourHeads(Parts):
-    """Your encoder's blocks get the number of heads, your decoder's always have four. Each block takes (d_model, heads, d_ff, dropout)."""
-
-    def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
-        super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
-        fixed = 4 if d_model % 4 == 0 else heads
-        self.decoder = nn.ModuleList(DecoderBlock(d_model, fixed, d_ff, dropout) for _ in range(layers))
 
 
 @question.alternative
@@ -619,16 +495,6 @@ class TransformerWithFrozenPositions(Parts):
 
     def places(self, numbers, table):
         return self.table[: numbers.shape[1]].to(table.weight.dtype)
-
-
-@question.alternative
-class TransformerWithASinglePrecisionTable(Parts):
-    def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
-        super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
-        self.register_buffer("table", torch.tensor(sinusoidal(64, d_model), dtype=torch.float32))
-
-    def places(self, numbers, table):
-        return self.table[: numbers.shape[1]]
 
 
 @question.alternative

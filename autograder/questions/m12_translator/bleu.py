@@ -192,31 +192,6 @@ def bleu_clipped_by_the_corpus(hypotheses, references):
     return 100 * penalty(hypotheses, references) * geometric(found)
 
 
-@question.misconception("an error where nothing is said", costs=1)
-def bleu_that_divides_by_nothing(hypotheses, references):
-    """Where all translations are empty your function divides by zero. Without any match the score is 0: say so before you compute the
-    brevity penalty."""
-    c, r = lengths(hypotheses, references)
-    return 100 * (1.0 if c >= r else math.exp(1 - r / c)) * geometric(precisions(hypotheses, references))
-
-
-@question.misconception("words are joined without a gap", costs=1)
-def bleu_of_joined_words(hypotheses, references):
-    """Two different n-grams count as the same where their words are written alike without the gap, as *on to* and *onto*. Keep the words
-    apart, in a tuple."""
-    product = 1.0
-    for n in (1, 2, 3, 4):
-        matches = total = 0
-        for pair in zip(hypotheses, references, strict=True):
-            found, known = (
-                Counter("".join(words[i : i + n]) for i in range(len(words) - n + 1)) for words in pair
-            )
-            matches += sum((found & known).values())
-            total += sum(found.values())
-        product *= matches / total if total else 0.0
-    return 100 * penalty(hypotheses, references) * product**0.25
-
-
 @question.misconception(
     "no brevity penalty",
     costs=1,
@@ -224,24 +199,10 @@ def bleu_of_joined_words(hypotheses, references):
     hint="Your score lacks the brevity penalty, so that short translations get away with saying only what is sure.",
 )
 @question.misconception(
-    "long translations are rewarded",
-    costs=1,
-    factor=lambda c, r: math.exp(1 - r / c),
-    hint="Your brevity penalty has no ceiling: when the translations have more words than the references, e to the power 1 − r/c is above 1, and the score goes "
-    "up with every word too many (even above 100). It is 1 when c ≥ r.",
-)
-@question.misconception(
     "long translations are punished, too",
     costs=1,
     factor=lambda c, r: math.exp(1 - max(c, r) / min(c, r)),
     hint="Your brevity penalty lowers the score of long translations as well. It is 1 when c ≥ r: words that are too many have already cost precision.",
-)
-@question.misconception(
-    "short translations are rewarded",
-    costs=1,
-    factor=lambda c, r: math.exp(max(0.0, 1 - c / r)),
-    hint="Your brevity penalty is above 1 when the translations are too short, so that leaving words out pays: c and r are exchanged in the fraction. The exponent "
-    "1 − r/c is negative when c < r.",
 )
 @question.misconception(
     "the ratio of the lengths for a brevity penalty",
@@ -287,12 +248,6 @@ def bleu_up_to_one(hypotheses, references):
     return right(hypotheses, references) / 100
 
 
-@question.misconception("lower-cased words", costs=0.5)
-def bleu_of_lower_case(hypotheses, references):
-    """You lower-case the words. They are compared as they are: in German a capital matters."""
-    return right(*([[word.lower() for word in words] for words in side] for side in (hypotheses, references)))
-
-
 @question.misconception(
     "trigrams are the longest", costs=1, because="only the last of four counts is missing"
 )
@@ -301,53 +256,10 @@ def bleu_up_to_three(hypotheses, references):
     return 100 * penalty(hypotheses, references) * geometric(precisions(hypotheses, references)[:3])
 
 
-@question.misconception("an n without n-grams is left out", costs=0.5)
-def bleu_of_the_lengths_that_are_there(hypotheses, references):
-    """When no translation is long enough for n-grams of some length, you leave that n out of the mean. BLEU is 0 then: there is nothing that could match."""
-    pairs = [counts(hypotheses, references, n) for n in (1, 2, 3, 4)]
-    there = [matches / total for matches, total in pairs if total]
-    return 100 * penalty(hypotheses, references) * (geometric(there) if there else 0.0)
-
-
-@question.misconception("empty translations are skipped", costs=0.5)
-def bleu_without_the_empty(hypotheses, references):
-    """You skip the pairs whose translation is empty, so the words of their references are missing in r: who says nothing is not punished. They
-    count as any others."""
-    kept = [(h, r) for h, r in zip(hypotheses, references, strict=True) if h]
-    return right([h for h, _ in kept], [r for _, r in kept])
-
-
-@question.misconception("punctuation marks are dropped", costs=1)
-def bleu_without_marks(hypotheses, references):
-    """You throw punctuation marks away. They are words like any other: they are compared, and they make n-grams."""
-    return right(
-        *(
-            [[word for word in words if word not in ".,!?;:"] for words in side]
-            for side in (hypotheses, references)
-        )
-    )
-
-
-@question.misconception("the score is rounded", costs=0.5, decimals=2)
-@question.misconception(
-    "the score is rounded to four decimals",
-    costs=0.5,
-    decimals=4,
-    hint="Your score is rounded to four decimals. Return it as it is: whoever prints it can round it.",
-)
-def bleu_rounded(hypotheses, references, *, decimals):
+@question.misconception("the score is rounded", costs=0.5)
+def bleu_rounded(hypotheses, references):
     """Your score is rounded to two decimals. Return it as it is: whoever prints it can round it."""
-    return round(right(hypotheses, references), decimals)
-
-
-@question.misconception("a short sentence counts with an n-gram that it does not have", costs=1)
-def bleu_with_one_n_gram_at_least(hypotheses, references):
-    """You count at least one n-gram of each length in each translation. A sentence of two words has no 3-grams, and adds none to the total."""
-    product = 1.0
-    for n in (1, 2, 3, 4):
-        matches, _ = counts(hypotheses, references, n)
-        product *= matches / sum(max(1, len(words) - n + 1) for words in hypotheses)
-    return 100 * penalty(hypotheses, references) * product**0.25
+    return round(right(hypotheses, references), 2)
 
 
 @question.alternative

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 
 import numpy as np
@@ -177,13 +176,6 @@ def deaf_to_itself(attention, x, h, cache=None):
     return attention.W_O(heard_by(attention, x, *(grown if cache is None else cache), h)), grown
 
 
-@question.misconception("the cache is kept, but not heard", costs=2)
-def deaf_to_the_past(attention, x, h, cache=None):
-    """Your new position listens to itself alone: what you keep is never used. Attend over all keys and values of the grown cache."""
-    new = attention.W_K(x), attention.W_V(x)
-    return attention.W_O(heard_by(attention, x, *new, h)), joined(attention, x, cache)
-
-
 @question.misconception("the cache does not grow", costs=2)
 def cache_of_the_newest(attention, x, h, cache=None):
     """Your output is right, but the cache that you return holds the newest position only, so that the next call has forgotten the rest. Return all keys and values."""
@@ -203,28 +195,6 @@ def cache_that_grows_in_place(attention, x, h, cache=None):
     return attention.W_O(heard_by(attention, x, keys, values, h)), (keys, values)
 
 
-@question.misconception("the sentences of a batch are mixed", costs=1)
-def cache_of_flat_rows(attention, x, h, cache=None):
-    """With several sentences the positions of your cache go astray: all rows are put one after the other and cut anew. Join old and new
-    along the axis of the positions, dim=1."""
-    keys, values = attention.W_K(x), attention.W_V(x)
-    if cache is not None:
-        B, t, D = cache[0].shape
-        rows = [
-            torch.cat([old.flatten(0, 1), new.flatten(0, 1)])
-            for old, new in zip(cache, (keys, values), strict=True)
-        ]
-        keys, values = (part.view(B, t + 1, D) for part in rows)
-    return attention.W_O(heard_by(attention, x, keys, values, h)), (keys, values)
-
-
-@question.misconception("one head", costs=2)
-def with_one_head(attention, x, h, cache=None):
-    """Your output is that of a single head as wide as the model. Cut queries, keys and values into heads, and put what they hear together again."""
-    grown = joined(attention, x, cache)
-    return attention.W_O(heard_by(attention, x, *grown, 1)), grown
-
-
 @question.misconception("without W_O", costs=1)
 def without_the_last_layer(attention, x, h, cache=None):
     """Your output is what the heads heard, side by side. The last layer of the attention, W_O, has still to mix it."""
@@ -242,15 +212,6 @@ def cache_of_vectors(attention, x, h, cache=None):
     )
 
 
-@question.misconception("the newest first", costs=1)
-def newest_first(attention, x, h, cache=None):
-    """Your outputs are right, but the cache holds the newest position first. The oldest should come first, as in the sentence."""
-    new = attention.W_K(x), attention.W_V(x)
-    if cache is not None:
-        new = tuple(torch.cat([part, old], dim=1) for old, part in zip(cache, new, strict=True))
-    return attention.W_O(heard_by(attention, x, *new, h)), new
-
-
 @question.misconception("keys in place of values", costs=2, because="whom to hear from is right")
 def keys_for_values(attention, x, h, cache=None):
     """Your values are the keys: what is heard must come from W_V, and only the question of whom to hear from W_K."""
@@ -263,19 +224,6 @@ def exchanged(attention, x, h, cache=None):
     """You return the values first and the keys second, so that the next call takes one for the other. The pair is (keys, values)."""
     keys, values = joined(attention, x, cache)
     return attention.W_O(heard_by(attention, x, keys, values, h)), (values, keys)
-
-
-@question.misconception("a cache in heads", costs=1)
-def cache_in_heads(attention, x, h, cache=None):
-    """Your cache holds keys and values that are already cut into heads. The text asks for (B, t, d_model): cut them when you attend."""
-    grown = joined(
-        attention,
-        x,
-        cache
-        if cache is None
-        else [part.transpose(1, 2).flatten(2) if part.dim() == 4 else part for part in cache],
-    )
-    return attention.W_O(heard_by(attention, x, *grown, h)), tuple(heads(part, h) for part in grown)
 
 
 @question.misconception("the layer keeps the cache", costs=1.5)
@@ -293,14 +241,6 @@ def with_the_root_of_the_model(attention, x, h, cache=None):
     q, k, v = (heads(part, h) for part in (attention.W_Q(x), *grown))
     weights = torch.softmax(q @ k.transpose(-2, -1) / x.shape[-1] ** 0.5, dim=-1)
     return attention.W_O((weights @ v).transpose(1, 2).flatten(2)), grown
-
-
-@question.misconception("nothing is heard", costs=4)
-def without_any_attention(attention, x, h, cache=None):
-    """There is no attention in your answer: the output depends neither on W_Q nor on W_K nor on W_V, nor on the cache. Compute keys and values of x, join them to
-    those of the cache, and let the query of x listen to them all."""
-    words = x if cache is None else torch.cat([cache[0], x], dim=1)
-    return attention.W_O(x), (words, words)
 
 
 @question.misconception("x is added to the output", costs=1, because="all but one sum is right")
@@ -335,14 +275,3 @@ def head_by_head_in_numpy(attention, x, h, cache=None):
         heard.append(weights / weights.sum(axis=-1, keepdims=True) @ grown[1][..., part])
     output = attention.W_O(torch.from_numpy(np.concatenate(heard, axis=-1)))
     return output, tuple(torch.from_numpy(part) for part in grown)
-
-
-@question.alternative
-def by_the_module_itself(attention, x, h, cache=None):
-    keys, values = joined(attention, x, cache)
-    rest = copy.copy(attention)
-    rest._modules = {**attention._modules, "W_K": torch.nn.Identity()}
-    rest.W_V = torch.nn.Identity()
-    q, k, v = (heads(part, h) for part in (rest.W_Q(x), rest.W_K(keys), rest.W_V(values)))
-    heard = torch.nn.functional.scaled_dot_product_attention(q, k, v)
-    return rest.W_O(heard.transpose(1, 2).flatten(2)), (keys, values)

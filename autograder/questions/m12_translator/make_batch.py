@@ -128,16 +128,6 @@ def batch_of_one_width(pairs):
 
 
 @question.misconception(
-    "the rows are sorted by length", costs=1, because="each row is right, but no other list fits them"
-)
-def batch_sorted_by_length(pairs):
-    """Your rows stand in the order of their lengths. They keep the order of the pairs: whoever compares them with the sentences later
-    finds each in its place."""
-    sources, targets = sides(sorted(pairs, key=lambda pair: -len(pair[0])))
-    return filled(sources), *framed(targets)
-
-
-@question.misconception(
     "the lists that are given are padded", costs=1, because="the next batch of the same pairs is wrong"
 )
 def batch_that_pads_the_lists(pairs):
@@ -189,20 +179,6 @@ def batch_that_gives_eos(pairs):
     return filled(sources), decoder_input, labels
 
 
-@question.misconception("everything is cut to the shortest", costs=1.5)
-def batch_cut_to_the_shortest(pairs):
-    """You cut all sentences to the length of the shortest one, so words are lost. Fill the short ones up instead."""
-    sources, targets = sides(pairs)
-    rows = sources, [[BOS, *t] for t in targets], [[*t, EOS] for t in targets]
-    return tuple(torch.tensor([row[: min(map(len, part))] for row in part]) for part in rows)
-
-
-@question.misconception("an axis of length one goes away", costs=0.5)
-def batch_squeezed(pairs):
-    """With a single pair your tensors have one axis only: squeeze takes each axis of length one away. A batch of one pair has the shape (1, S)."""
-    return tuple(part.squeeze() for part in word_by_word(pairs))
-
-
 def known(sentence):
     return [word for word in sentence if word > UNKNOWN]
 
@@ -214,30 +190,10 @@ def batch_without_unknown_words(pairs):
     return filled(list(map(known, sources)), width=max(map(len, sources))), *framed(targets)
 
 
-@question.misconception("unknown words are left out of both languages", costs=0.5)
-def batch_of_known_words(pairs):
-    """UNKNOWN (3) is gone from both languages. An unknown word has a number like any other: the model should learn that something stood there."""
-    return word_by_word([(known(source), known(target)) for source, target in pairs])
-
-
-@question.misconception("the labels are filled up with EOS", costs=1)
-def batch_with_labels_full_of_eos(pairs):
-    """Your labels go on with EOS where the sentence has ended. One EOS is enough; then comes PAD, which the loss leaves out."""
-    source, decoder_input, labels = word_by_word(pairs)
-    return source, decoder_input, torch.where(labels == PAD, EOS, labels)
-
-
-@question.misconception("whole numbers of another kind than torch.long", costs=0.5, kind=torch.int32)
-@question.misconception(
-    "whole numbers too small for all words",
-    costs=0.5,
-    kind=torch.int16,
-    hint="Your tensors hold whole numbers of 16 bits, that end at 32,767, and torch.long has 64: the number of a rare word does not fit, and "
-    "cross_entropy refuses such labels.",
-)
-def batch_of_another_kind(pairs, *, kind):
+@question.misconception("whole numbers of another kind than torch.long", costs=0.5)
+def batch_of_another_kind(pairs):
     """Your tensors hold whole numbers of 32 bits, and torch.long has 64: cross_entropy refuses other labels. torch.tensor of Python's lists gives torch.long."""
-    return tuple(part.to(kind) for part in word_by_word(pairs))
+    return tuple(part.to(torch.int32) for part in word_by_word(pairs))
 
 
 @question.alternative

@@ -211,23 +211,20 @@ def search(
     alpha,
     max_length,
     *,
-    eval_first=True,
-    eval_then=True,
+    evaluate=True,
     place=-1,
     twice=False,
-    record=(),
+    record=False,
 ):
     """A beam over a model, with a screw for each mistake → tokens without EOS."""
     source = torch.tensor([list(source)])
-    if eval_first:
+    if evaluate:
         model.eval()
-    with torch.set_grad_enabled("encoder" in record):
+    with torch.set_grad_enabled(record):
         cached = model.encode(source)
-    if eval_then:
-        model.eval()
 
     def step(prefixes):
-        with torch.set_grad_enabled("decoder" in record):
+        with torch.set_grad_enabled(record):
             memory, mask = model.encode(source) if twice else cached
             logits = model.decode(torch.tensor(prefixes), memory, mask)[:, place].detach().double()
         return logits.log_softmax(-1).numpy()
@@ -253,19 +250,6 @@ def translate_with_eos(model, source, beam=1, length_penalty=0.0, max_length=40)
 def translate_with_bos(model, source, beam=1, length_penalty=0.0, max_length=40):
     """Your translation begins with BOS. Return only what was said after it."""
     return [BOS, *words(search(model, source, beam, length_penalty, max_length))]
-
-
-@question.misconception("the last word is always dropped", costs=1)
-def translate_without_the_last_word(model, source, beam=1, length_penalty=0.0, max_length=40):
-    """Your translation loses its last word where EOS never came: what is dropped is the last token, whatever it is. Leave out EOS, and
-    only that."""
-    return search(model, source, beam, length_penalty, max_length)[:-1]
-
-
-@question.misconception("unknown words are thrown away", costs=1)
-def translate_without_unknown_words(model, source, beam=1, length_penalty=0.0, max_length=40):
-    """Your translation has lost its unknown words: UNKNOWN is a word that the model has said. Leave out BOS and EOS, and nothing else."""
-    return [token for token in search(model, source, beam, length_penalty, max_length) if token > UNKNOWN]
 
 
 @question.misconception("the search adds up what are no log-probabilities", costs=2)
@@ -299,27 +283,14 @@ def translate_with_eos_at_the_source(model, source, beam=1, length_penalty=0.0, 
 @question.misconception(
     "the model stays in training mode",
     costs=1,
-    how={"eval_first": False, "eval_then": False},
+    how={"evaluate": False},
     hint="Your model may still be in training mode, where dropout throws parts of it away, so that each run can say something else. Call model.eval().",
-)
-@question.misconception(
-    "the encoder runs in training mode",
-    costs=1,
-    how={"eval_first": False},
-    hint="Your model is put into evaluation mode only after it has encoded, so dropout may throw away parts of the memory. Call model.eval() first.",
 )
 @question.misconception(
     "gradients are recorded",
     costs=0.5,
-    how={"record": ("encoder", "decoder")},
+    how={"record": True},
     hint="Your translation is right, but PyTorch records every step for a backward pass that never comes. Use torch.no_grad().",
-)
-@question.misconception(
-    "gradients are recorded by the encoder",
-    costs=0.5,
-    how={"record": ("encoder",)},
-    hint="Your translation is right, but PyTorch records what the encoder computes, for a backward pass that never comes: torch.no_grad() belongs "
-    "around model.encode, too.",
 )
 def translate_otherwise(model, source, beam=1, length_penalty=0.0, max_length=40, *, how):
     """Your translation is right, but the encoder reads the same sentence again for each word. Let it run once, before the search."""
@@ -336,19 +307,6 @@ def translate_greedily(model, source, beam=1, length_penalty=0.0, max_length=40)
 def translate_without_a_length_penalty(model, source, beam=1, length_penalty=0.0, max_length=40):
     """Your translation does not change with the length penalty: hand it on to the search."""
     return words(search(model, source, beam, 0.0, max_length))
-
-
-@question.misconception("max_length is forgotten", costs=1)
-def translate_without_an_end(model, source, beam=1, length_penalty=0.0, max_length=40):
-    """Your translation is longer than max_length allows: hand it on to the search."""
-    return words(search(model, source, beam, length_penalty, 40))
-
-
-@question.misconception("the search goes one word further than max_length", costs=0.5)
-def translate_with_one_word_more(model, source, beam=1, length_penalty=0.0, max_length=40):
-    """Your search chooses max_length + 1 words, and the last is cut off; but it has decided which hypothesis wins. max_length counts all
-    chosen words, EOS included."""
-    return words(search(model, source, beam, length_penalty, max_length + 1))[:max_length]
 
 
 @question.misconception("floats for word numbers", costs=0.5)

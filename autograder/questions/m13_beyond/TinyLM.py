@@ -224,16 +224,6 @@ class AlwaysCausal(Right):
         return (ids != 0)[:, None, :] & torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool).tril()
 
 
-@question.misconception("one token of the future is visible", costs=3)
-class OneAhead(Right):
-    """Each position of your decoder sees one token too many, the very one that it is to guess. Row t allows columns up to and including t."""
-
-    def _mask(self, ids):
-        T = ids.shape[1]
-        padding = (ids != 0)[:, None, :]
-        return padding & torch.ones(T, T, dtype=torch.bool).tril(1) if self.causal else padding
-
-
 @question.misconception("padding is heard", costs=2)
 class HearsPadding(Right):
     """Your model attends to padding, so what it says about a sentence depends on how long the others in the batch are. Mask number 0 as
@@ -272,24 +262,6 @@ class OneBlock(Right):
         return self.head(y)
 
 
-@question.misconception("embeddings multiplied by the root of their size", costs=2)
-class ScaledEmbeddings(Right):
-    """You multiply the embeddings by the root of d_model, as the translator does. This model adds them as they are."""
-
-    def _embed(self, ids):
-        return self.embedding(ids) * math.sqrt(self.d_model) + self.position.weight[: ids.shape[1]]
-
-
-@question.misconception("a decoder that hears padding", costs=1.5)
-class DecoderHearsPadding(Right):
-    """Your encoder does not hear padding, but your decoder does: its mask is the causal one alone. Padding may stand before a word,
-    too: both masks hold at once, with &."""
-
-    def _mask(self, ids):
-        T = ids.shape[1]
-        return torch.ones(T, T, dtype=torch.bool).tril() if self.causal else (ids != 0)[:, None, :]
-
-
 @question.misconception("padding is masked as a query", costs=2.5)
 class PaddingAsQuery(Right):
     """You silence the rows of padding: it hears nothing. It is the columns that count: no word may hear padding, so it is masked as a key,
@@ -300,41 +272,6 @@ class PaddingAsQuery(Right):
         own = torch.eye(T, dtype=torch.bool)
         rows = (ids != 0)[:, :, None].expand(-1, T, T) | own
         return rows & torch.ones(T, T, dtype=torch.bool).tril() if self.causal else rows
-
-
-@question.misconception("one block under several names", costs=3.5)
-class OneBlockRepeated(Right):
-    """All your layers are one and the same block: [block] * n makes n names for it, no copies. Then the model learns a single block. Make
-    each of them anew, in a list comprehension."""
-
-    def __init__(self, V, d_model, heads, d_ff, layers, max_length, causal):
-        super().__init__(V, d_model, heads, d_ff, 1, max_length, causal)
-        self.blocks = nn.ModuleList([self.blocks[0]] * layers)
-
-
-@question.misconception("two blocks, whatever is asked for", costs=2)
-class AlwaysTwoBlocks(Right):
-    """Your model has two blocks, however many layers are asked for. Make as many as the argument says."""
-
-    def __init__(self, V, d_model, heads, d_ff, layers, max_length, causal):
-        super().__init__(V, d_model, heads, d_ff, 2, max_length, causal)
-
-
-@question.misconception("positions begin at 1", costs=3)
-class PositionsFromOne(Right):
-    """Each word gets the vector of the position behind its own: yours begin at 1. The first word stands at position 0."""
-
-    def _embed(self, ids):
-        places = torch.arange(1, ids.shape[1] + 1) % self.position.num_embeddings
-        return self.embedding(ids) + self.position(places)
-
-
-@question.misconception("blanks are masked like padding", costs=1.5)
-class BlanksMasked(Right):
-    """Your model does not attend to number 1, the blank. Only padding is masked: ids != PAD."""
-
-    def _mask(self, ids):
-        return super()._mask(torch.where(ids == 1, 0, ids))
 
 
 @question.misconception("log-probabilities instead of logits", costs=1)
@@ -352,42 +289,6 @@ class TiedHead(Right):
     def __init__(self, *sizes):
         super().__init__(*sizes)
         self.head.weight = self.embedding.weight
-
-
-@question.misconception("a mask is kept for its length", costs=2)
-class KeepsTheMask(Right):
-    """Your model keeps its mask for each length, so a batch is given the padding of an earlier one of the same length. The padding differs from batch to
-    batch: make the mask anew in each call."""
-
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.masks = {}
-
-    def _mask(self, ids):
-        return self.masks.setdefault(ids.shape[1], super()._mask(ids))
-
-
-@question.misconception("a decoder keeps its mask", costs=1)
-class DecoderKeepsTheMask(Right):
-    """Your decoder keeps its mask for each shape, so a batch is given the padding of an earlier one of the same shape (your encoder makes it anew). The padding
-    differs from batch to batch: make the mask anew in each call."""
-
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.masks = {}
-
-    def _mask(self, ids):
-        mask = super()._mask(ids)
-        return self.masks.setdefault(ids.shape, mask) if self.causal else mask
-
-
-@question.misconception("padding is masked as a query, too", costs=2)
-class PaddingAsQueryToo(Right):
-    """The rows of padding allow nothing at all in your mask, so their softmax is nan, and the next block hands it on to the words. Mask padding as a key
-    only: (ids != PAD)[:, None, :]."""
-
-    def _mask(self, ids):
-        return super()._mask(ids) & (ids != 0)[:, :, None]
 
 
 @question.alternative
@@ -419,19 +320,3 @@ class WithMaskByComparison(nn.Module):
 class OneSentenceAtATime(Right):
     def forward(self, ids):
         return torch.cat([super(OneSentenceAtATime, self).forward(row[None]) for row in ids])
-
-
-@question.alternative
-class WithoutPadding(Right):
-    """Each sentence goes through the blocks without its padding; what would come out there is no number."""
-
-    def forward(self, ids):
-        x = self._embed(ids)
-        logits = torch.full((*ids.shape, self.head.out_features), torch.nan, dtype=x.dtype)
-        for n, row in enumerate(ids):
-            (words,) = row.nonzero(as_tuple=True)
-            y, mask = x[n : n + 1, words], self._mask(row[None, words])
-            for block in self.blocks:
-                y = block(y, mask)
-            logits[n, words] = self.head(y[0])
-        return logits

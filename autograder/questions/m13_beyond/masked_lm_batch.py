@@ -157,12 +157,12 @@ def chance_comes_from_rng(student, rng):
         yield Observed(f"the same {name} from another state", bool((mine == another).all()))
 
 
-def made(ids, V, rng, rate, blank=0.8, swapped=0.1, lowest=2, choosable=None, words=None):
+def made(ids, V, rng, rate, blank=0.8, lowest=2, choosable=None):
     chosen = (rng.random(ids.shape) < rate) & (ids != 0 if choosable is None else choosable)
     fate = rng.random(ids.shape)
-    words = rng.integers(lowest, V, ids.shape) if words is None else words
+    words = rng.integers(lowest, V, ids.shape)
     inputs = np.where(chosen & (fate < blank), 1, ids)
-    inputs = np.where(chosen & (fate >= blank) & (fate < blank + swapped), words, inputs)
+    inputs = np.where(chosen & (fate >= blank) & (fate < blank + 0.1), words, inputs)
     return inputs, np.where(chosen, ids, -100)
 
 
@@ -203,18 +203,6 @@ def a_fixed_number(ids, V, rng, rate=0.15):
     return made(ids, V, rng, 2.0, choosable=chosen)
 
 
-@question.misconception("exactly 80 percent of the chosen words", costs=0.5)
-def exactly_eighty(ids, V, rng, rate=0.15):
-    """Of your chosen words always the same share becomes [MASK]: they are shuffled and dealt out. What becomes of a word should be left to chance for each word by itself."""
-    chosen = (rng.random(ids.shape) < rate) & (ids != 0)
-    places = rng.permutation(np.argwhere(chosen))
-    blank, swapped = round(0.8 * len(places)), round(0.9 * len(places))
-    inputs = ids.copy()
-    inputs[tuple(places[:blank].T)] = 1
-    inputs[tuple(places[blank:swapped].T)] = rng.integers(2, V, swapped - blank)
-    return inputs, np.where(chosen, ids, -100)
-
-
 @question.misconception(
     "one fate for a whole row", costs=1.5, because="one draw for all is seen in a single part"
 )
@@ -236,104 +224,6 @@ def words_from_zero(ids, V, rng, rate=0.15):
 def own_generator(ids, V, rng, rate=0.15):
     """Your batch does not depend on rng: you draw from another generator. Draw from the one that is passed, so that a run can be repeated."""
     return made(ids, V, np.random.default_rng(), rate)
-
-
-@question.misconception("a part of chance from another generator", costs=1)
-def second_draw_of_its_own(ids, V, rng, rate=0.15):
-    """The positions are drawn from rng, but what becomes of them is not: np.random is another generator, with a state that nobody passed.
-    Draw everything from rng, so that a run can be repeated."""
-    chosen = (rng.random(ids.shape) < rate) & (ids != 0)
-    inputs, _ = made(ids, V, np.random.default_rng(), 1.0)
-    return np.where(chosen, inputs, ids), np.where(chosen, ids, -100)
-
-
-@question.misconception("the rate is ignored", costs=1.5, because="right with the usual rate")
-def rate_of_the_paper(ids, V, rng, rate=0.15):
-    """You choose 15 % of the words whatever rate is asked for. The number 0.15 is the default only: compare with the argument."""
-    return made(ids, V, rng, 0.15)
-
-
-@question.misconception("the last word is never drawn", costs=0.5)
-def never_the_last_word(ids, V, rng, rate=0.15):
-    """The word V − 1 is never among your random words: rng.integers(2, V) already stays below V."""
-    return made(ids, V - 1, rng, rate)
-
-
-@question.misconception("a tenth of the rest", costs=1.5)
-def a_tenth_of_the_rest(ids, V, rng, rate=0.15):
-    """Only 2 % of your chosen words become random words, and 18 % stay: you take a tenth of the fifth that is left. Ten of a hundred chosen
-    words is half of what is left; or decide with one number, below 0.8, below 0.9, or above."""
-    return made(ids, V, rng, rate, swapped=0.02)
-
-
-@question.misconception("ids is changed in place", costs=1)
-def in_place(ids, V, rng, rate=0.15):
-    """Your function writes the blanks into ids itself. After a few epochs the text is full of holes: work on a copy."""
-    inputs, targets = made(ids, V, rng, rate)
-    ids[...] = inputs
-    return ids, targets
-
-
-@question.misconception("one draw decides twice", costs=1.5)
-def one_draw_twice(ids, V, rng, rate=0.15):
-    """One random number decides whether a word is chosen and what becomes of it, without being scaled: it is below the rate, so nearly
-    always below 0.8, too. Draw another one for the second decision."""
-    draw, words = rng.random(ids.shape), rng.integers(2, V, ids.shape)
-    chosen = (draw < rate) & (ids != 0)
-    inputs = np.where(chosen & (draw < 0.8), 1, np.where(chosen & (draw < 0.9), words, ids))
-    return inputs, np.where(chosen, ids, -100)
-
-
-@question.misconception("no row without a question", costs=1)
-def a_question_in_each_row(ids, V, rng, rate=0.15):
-    """You choose a word by force in each row that has none. The words are chosen independently of each other, so now and then nothing is asked in a row."""
-    chosen = (rng.random(ids.shape) < rate) & (ids != 0)
-    for row, there in zip(ids, chosen, strict=True):
-        if not there.any() and row.any():
-            there[rng.choice(np.flatnonzero(row))] = True
-    return made(ids, V, rng, 2.0, choosable=chosen)
-
-
-@question.misconception("no batch without a question", costs=1)
-def a_question_in_each_batch(ids, V, rng, rate=0.15):
-    """You draw again until something is chosen, so a batch never is without a question (and with rate 0, or padding alone, your loop never ends). The
-    positions are chosen independently, so now and then none is."""
-    chosen = (rng.random(ids.shape) < rate) & (ids != 0)
-    while rate > 0 and ids.any() and not chosen.any():
-        chosen = (rng.random(ids.shape) < rate) & (ids != 0)
-    return made(ids, V, rng, 2.0, choosable=chosen)
-
-
-@question.misconception("the same number of questions in each batch", costs=1.5)
-def a_fixed_number_a_batch(ids, V, rng, rate=0.15):
-    """In each batch the rate times its words are chosen, never more nor fewer: you draw that many places. Each position is chosen by itself,
-    so the number varies from batch to batch."""
-    words = np.flatnonzero(ids)
-    chosen = np.zeros(ids.shape, dtype=bool)
-    chosen.flat[rng.choice(words, round(rate * len(words)), replace=False)] = True
-    return made(ids, V, rng, 2.0, choosable=chosen)
-
-
-@question.misconception("floats for integers", costs=1)
-def float_targets(ids, V, rng, rate=0.15):
-    """Your targets are floats, though token numbers are integers: np.ones, np.zeros and np.empty make floats unless a dtype says otherwise. A float is no
-    place in a list, nor a target of cross_entropy."""
-    inputs, targets = made(ids, V, rng, rate)
-    return inputs, targets.astype(float)
-
-
-@question.misconception("a random word is never the old one", costs=1)
-def never_the_old_word(ids, V, rng, rate=0.15):
-    """Your random words are never what stood there before. They are drawn from all words alike, so now and then one is the old one (and a loop that waits
-    for another word never ends where there is but one)."""
-    words = 2 + (ids - 2 + rng.integers(1, V - 2, ids.shape)) % (V - 2)
-    return made(ids, V, rng, rate, words=words)
-
-
-@question.misconception("one random word for a whole row", costs=1.5)
-def one_word_a_row(ids, V, rng, rate=0.15):
-    """All random words of a row are one and the same word. Draw one for each position: rng.integers(2, V, ids.shape)."""
-    return made(ids, V, rng, rate, words=rng.integers(2, V, (len(ids), 1)))
 
 
 @question.misconception("a second draw puts words over blanks", costs=1.5)

@@ -183,31 +183,6 @@ def one_frame_too_few(signal, rate, frame=256, hop=128, n_mels=20):
     return log_of(bands_of(signal, rate, frame, hop, n_mels, count=-1))
 
 
-@question.misconception("the frame that ends with the signal is missing", costs=2)
-def without_the_frame_at_the_end(signal, rate, frame=256, hop=128, n_mels=20):
-    """A frame that ends exactly with the signal is missing in your result: range(0, N − frame, hop) stops before N − frame, and that is the last
-    start that fits."""
-    starts = range(0, len(signal) - frame, hop)
-    frames = np.stack([signal[s : s + frame] * hann_of(frame) for s in starts])
-    return log_of(np.abs(np.fft.rfft(frames)) ** 2 @ filters_of(n_mels, frame, rate).T)
-
-
-@question.misconception("the floor before the bands", costs=1)
-def floor_before_the_bands(signal, rate, frame=256, hop=128, n_mels=20):
-    """You put the floor under the power of each frequency, and the bands then add up many floors. It belongs under each band's power, just before
-    the logarithm."""
-    T = (len(signal) - frame) // hop + 1
-    frames = np.stack([signal[t * hop : t * hop + frame] * hann_of(frame) for t in range(T)])
-    power = np.maximum(np.abs(np.fft.rfft(frames)) ** 2, 1e-10)
-    return np.log(power @ filters_of(n_mels, frame, rate).T)
-
-
-@question.misconception("half a frame, whatever hop is asked for", costs=1.5)
-def hop_of_half_a_frame(signal, rate, frame=256, hop=128, n_mels=20):
-    """Your frames begin half a frame apart, whatever hop is asked for. Frame t begins at t · hop."""
-    return log_of(bands_of(signal, rate, frame, frame // 2, n_mels))
-
-
 @question.misconception("the signal is padded", costs=2)
 def padded(signal, rate, frame=256, hop=128, n_mels=20):
     """Your result has more frames than fit into the signal: you pad it, so that frames are centred. Here only whole frames of the signal count."""
@@ -220,36 +195,10 @@ def divided_by_the_frame(signal, rate, frame=256, hop=128, n_mels=20):
     return log_of(bands_of(signal, rate, frame, hop, n_mels) / frame)
 
 
-@question.misconception("whole numbers fail", costs=0.5)
-def whole_numbers_fail(signal, rate, frame=256, hop=128, n_mels=20):
-    """Your function fails for a signal of integers: frames *= window would have to write fractions into an array of integers. Without the shorter form,
-    frames = frames * window, a new array is made."""
-    starts = range(0, len(signal) - frame + 1, hop)
-    frames = np.stack([signal[s : s + frame] for s in starts])
-    frames *= hann_of(frame)
-    return log_of(np.abs(np.fft.rfft(frames)) ** 2 @ filters_of(n_mels, frame, rate).T)
-
-
-@question.misconception("twenty bands, whatever is asked for", costs=0.5)
-def always_twenty_bands(signal, rate, frame=256, hop=128, n_mels=20):
-    """Your result has 20 bands, however many are asked for: pass n_mels on to mel_filters."""
-    return log_of(bands_of(signal, rate, frame, hop, 20))
-
-
 @question.misconception("8000 samples in a second, always", costs=1)
 def always_8000(signal, rate, frame=256, hop=128, n_mels=20):
     """The rate changes nothing in your result: 8000 stands where the argument belongs. Pass rate on to mel_filters."""
     return log_of(bands_of(signal, 8000, frame, hop, n_mels))
-
-
-@question.misconception("the real part alone", costs=1.5)
-def real_part_alone(signal, rate, frame=256, hop=128, n_mels=20):
-    """You square the real part of the Fourier transform alone. The power is the absolute value squared, of the real and the imaginary part:
-    np.abs(…) ** 2."""
-    frames = np.stack(
-        [signal[s : s + frame] * hann_of(frame) for s in range(0, len(signal) - frame + 1, hop)]
-    )
-    return log_of(np.fft.rfft(frames).real ** 2 @ filters_of(n_mels, frame, rate).T)
 
 
 @question.misconception("the mean is taken away", costs=1, because="right for a signal whose mean is 0")
@@ -279,35 +228,8 @@ def mels_in_torch(signal, rate, frame=256, hop=128, n_mels=20):
 
 
 @question.alternative
-def mels_in_strides(signal, rate, frame=256, hop=128, n_mels=20):
-    frames = np.lib.stride_tricks.sliding_window_view(signal, frame)[::hop]
-    power = np.abs(np.fft.rfft(frames * hann_of(frame), axis=-1)) ** 2
-    return np.log(np.einsum("tf,mf->tm", power, filters_of(n_mels, frame, rate)).clip(1e-10))
-
-
-@question.alternative
 def mels_in_single_precision(signal, rate, frame=256, hop=128, n_mels=20):
     frames = torch.tensor(np.array(signal, dtype=np.float32)).unfold(0, frame, hop)
     power = torch.fft.rfft(frames * torch.hann_window(frame)).abs() ** 2
     bands = power @ torch.tensor(filters_of(n_mels, frame, rate).T, dtype=torch.float32)
     return torch.log(torch.maximum(bands, torch.tensor(1e-10)))
-
-
-@question.alternative
-def mels_in_single_precision_as_lists(signal, rate, frame=256, hop=128, n_mels=20):
-    return mels_in_single_precision(signal, rate, frame, hop, n_mels).tolist()
-
-
-@question.alternative
-def mels_of_a_signal_in_single_precision(signal, rate, frame=256, hop=128, n_mels=20):
-    frames = np.lib.stride_tricks.sliding_window_view(np.asarray(signal, dtype=np.float32), frame)[::hop]
-    power = np.abs(np.fft.rfft(frames * hann_of(frame).astype(np.float32))) ** 2
-    return log_of(power @ filters_of(n_mels, frame, rate).T)
-
-
-@question.alternative
-def mels_of_frames_in_single_precision(signal, rate, frame=256, hop=128, n_mels=20):
-    frames = np.empty((1 + (len(signal) - frame) // hop, frame), dtype=np.float32)
-    for t in range(len(frames)):
-        frames[t] = signal[t * hop : t * hop + frame]
-    return log_of(np.abs(np.fft.rfft(frames * hann_of(frame))) ** 2 @ filters_of(n_mels, frame, rate).T)

@@ -122,16 +122,6 @@ def patches_stay_squares(images, p):
     return squares_of(images, p).transpose(2, 3).flatten(1, 2)
 
 
-@question.misconception("only the area is checked", costs=0.75)
-def area_checked(images, p):
-    """You look whether the patches' area divides the image's. Patches of 4 × 4 do not fit into 2 × 8 pixels, though both have 16: p must divide
-    the height, and the width."""
-    B, H, W, C = images.shape
-    if (H * W) % (p * p):
-        raise ValueError("the patches do not fit")
-    return images.reshape(B, H // p, p, W // p, p, C).transpose(2, 3).reshape(B, -1, p * p * C)
-
-
 @question.misconception("right for square images only", costs=2, because="right for square images")
 def square_images(images, p):
     """You cut as many patches from the width as from the height, so only square images come out right. W / p may differ from H / p."""
@@ -140,50 +130,6 @@ def square_images(images, p):
         raise ValueError("the patches do not fit")
     n = H // p
     return images.reshape(B, n, p, n, p, C).transpose(2, 3).reshape(B, n * n, p * p * C)
-
-
-@question.misconception("the number of rows where the number of columns belongs", costs=1.5)
-def rows_for_columns(images, p):
-    """You number the patches r · rows + c. A row of patches has as many as there are columns, so row r begins with patch r · columns; for square images both are
-    the same."""
-    B, H, W, C = images.shape
-    squares = squares_of(images, p).transpose(2, 3).reshape(B, H // p, W // p, p * p * C)
-    result = squares.new_zeros(B, (H // p) * (W // p), p * p * C)
-    for r in range(H // p):
-        for c in range(W // p):
-            result[:, r * (H // p) + c] = squares[:, r, c]
-    return result
-
-
-@question.misconception("one side that fits is enough", costs=1)
-def one_side_is_enough(images, p):
-    """An image passes your test when p divides only one of its sides. It must divide both: H % p or W % p raises the ValueError, not “and”."""
-    B, H, W, C = images.shape
-    if H % p and W % p:
-        raise ValueError("the patches do not fit")
-    return images.reshape(B, H // p, p, W // p, p, C).transpose(2, 3).reshape(B, -1, p * p * C)
-
-
-@question.misconception("axes of length one are gone", costs=1)
-def axes_of_one_are_gone(images, p):
-    """With one image, one patch or one number in it an axis of your result is missing: squeeze() takes out every axis of length one."""
-    return squares_of(images, p).transpose(2, 3).flatten(3).flatten(1, 2).squeeze()
-
-
-@question.misconception("a view that needs its numbers in a row", costs=0.75)
-def view_of_a_view(images, p):
-    """Your function fails on images that are a transposed view: view() wants the numbers side by side in memory. reshape copies them where it must."""
-    squares_of(images, p)
-    return squares_of(images.view(-1).view(images.shape), p).transpose(2, 3).flatten(3).flatten(1, 2)
-
-
-@question.misconception("an AssertionError where a ValueError is asked for", costs=0.5)
-def patches_asserted(images, p):
-    """What does not fit raises an AssertionError in your function. A ValueError is asked for: assert is for what can't happen, and Python may be
-    told to skip it."""
-    B, H, W, C = images.shape
-    assert H % p == 0 and W % p == 0
-    return squares_of(images, p).transpose(2, 3).reshape(B, -1, p * p * C)
 
 
 @question.alternative

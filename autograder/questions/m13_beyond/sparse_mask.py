@@ -78,9 +78,6 @@ def unknown_kinds(rng):
         yield str(kind), int(rng.integers(4, 15))
 
 
-KINDS = ("full", "causal", "local", "dilated", "global")
-
-
 def sparse_of(kind, T, width, dilation, n_global):
     i, j = np.indices((T, T))
     gap = abs(i - j)
@@ -110,16 +107,6 @@ def strictly_before(kind, T, width=2, dilation=2, n_global=1):
     return np.tri(T, k=-1, dtype=bool) if kind == "causal" else sparse_of(kind, T, width, dilation, n_global)
 
 
-@question.misconception("causal upside down", costs=1)
-def only_the_future(kind, T, width=2, dilation=2, n_global=1):
-    """Your causal mask lets each position see itself and the future. Rows are those who listen: row i may attend to columns up to i."""
-    return (
-        sparse_of(kind, T, width, dilation, n_global).T
-        if kind == "causal"
-        else sparse_of(kind, T, width, dilation, n_global)
-    )
-
-
 @question.misconception("windows that look back only", costs=1.5)
 def one_sided(kind, T, width=2, dilation=2, n_global=1):
     """Your windows reach only to one side. Take the absolute value of i − j: neighbours before and after count."""
@@ -131,12 +118,6 @@ def one_sided(kind, T, width=2, dilation=2, n_global=1):
 def whole_window(kind, T, width=2, dilation=2, n_global=1):
     """Your windows are about half as wide as asked: width counts the neighbours on each side, not those on both together."""
     return sparse_of(kind, T, width // 2, dilation, n_global)
-
-
-@question.misconception("gaps without an end", costs=1)
-def every_multiple(kind, T, width=2, dilation=2, n_global=1):
-    """Your dilated mask has the gaps, but no end: it should hold as many neighbours as the window, width on each side."""
-    return sparse_of(kind, T, T if kind == "dilated" else width, dilation, n_global)
 
 
 @question.misconception("the reach is not stretched", costs=1)
@@ -169,89 +150,10 @@ def unknown_is_full(kind, T, width=2, dilation=2, n_global=1):
     return sparse_of(kind if known else "full", T, width, dilation, n_global)
 
 
-@question.misconception("a window that ends one too early", costs=2)
-def below_the_width(kind, T, width=2, dilation=2, n_global=1):
-    """Your windows lack their outermost neighbours: width says how many count on each side, so |i − j| may be equal to it."""
-    return sparse_of(kind, T, width - 1 if kind in ("local", "global") else width, dilation, n_global)
-
-
-@question.misconception("a window wider than the text fails", costs=1.25)
-def no_wider_than_the_text(kind, T, width=2, dilation=2, n_global=1):
-    """A window that is wider than the text makes your function fail: there is no diagonal so far out. Such a window simply holds every pair."""
-    reach = {"local": width, "global": width, "dilated": width * dilation}.get(kind, 0)
-    torch.ones(T - reach)  # the diagonal that far out
-    return sparse_of(kind, T, width, dilation, n_global)
-
-
-@question.misconception("a window wider than the text fails, with global positions", costs=0.5)
-def global_no_wider_than_the_text(kind, T, width=2, dilation=2, n_global=1):
-    """Your local window may be wider than the text, but the one of your global mask makes the function fail: there is no diagonal so far out. Such a window
-    simply holds every pair."""
-    torch.ones(T - width if kind == "global" else T)  # the diagonal that far out
-    return sparse_of(kind, T, width, dilation, n_global)
-
-
 @question.misconception("numbers instead of True and False", costs=2.5, because="every pair is right")
 def zeros_and_ones(kind, T, width=2, dilation=2, n_global=1):
     """Your mask holds the numbers 0 and 1. True and False are asked for: with numbers ~mask and masked_fill mean something else, or fail."""
     return torch.tensor(sparse_of(kind, T, width, dilation, n_global)).float()
-
-
-@question.misconception("an unknown kind gives None", costs=0.5)
-def unknown_is_none(kind, T, width=2, dilation=2, n_global=1):
-    """An unknown kind gives None, for no branch of yours takes it, and the error comes much later. Raise a ValueError at the end."""
-    return sparse_of(kind, T, width, dilation, n_global) if kind in KINDS else None
-
-
-@question.misconception("gaps that count from the edge", costs=1)
-def gaps_from_the_edge(kind, T, width=2, dilation=2, n_global=1):
-    """Near the left edge the gaps of your dilated mask are out of step: cut off at 0, the slice counts its steps from there, and may miss the position
-    itself. They count from position i."""
-    if kind != "dilated":
-        return sparse_of(kind, T, width, dilation, n_global)
-    mask, reach = np.zeros((T, T), dtype=bool), width * dilation
-    for i in range(T):
-        mask[i, max(0, i - reach) : i + reach + 1 : dilation] = True
-    return mask
-
-
-@question.misconception("one global position, whatever is asked for", costs=1)
-def one_global_position(kind, T, width=2, dilation=2, n_global=1):
-    """Only position 0 is global in your mask, however many are asked for: the first n_global positions are."""
-    return sparse_of(kind, T, width, dilation, 1)
-
-
-@question.misconception("one global position too many", costs=0.5)
-def one_global_row_too_many(kind, T, width=2, dilation=2, n_global=1):
-    """In your global mask row n_global is full, too. Positions count from 0, so the first n_global end before it: i < n_global."""
-    mask = sparse_of(kind, T, width, dilation, n_global).copy()
-    if kind == "global":
-        mask[: n_global + 1] = True
-    return mask
-
-
-@question.misconception("more global positions than the text has", costs=0.5)
-def no_more_global_than_the_text(kind, T, width=2, dilation=2, n_global=1):
-    """Where more positions should be global than the text has, your function fails: there is no such row. Then simply all of them are global."""
-    mask = torch.tensor(sparse_of(kind, T, width, dilation, n_global))
-    for g in range(n_global if kind == "global" else 0):
-        mask[g] = True
-    return mask
-
-
-@question.misconception("kinds in capitals are let through", costs=0.5)
-def kinds_in_any_case(kind, T, width=2, dilation=2, n_global=1):
-    """“Full” or “LOCAL” is taken for “full” or “local” in your function. Any other kind than the five should raise a ValueError."""
-    return sparse_of(kind.strip().lower(), T, width, dilation, n_global)
-
-
-@question.misconception("a ValueError for what is larger than the text", costs=1.5)
-def refuses_what_is_larger(kind, T, width=2, dilation=2, n_global=1):
-    """You refuse a width, a dilation or a number of global positions that is larger than T. Each of them may be: such a window holds every pair, and what a
-    kind does not need is ignored."""
-    if not (width < T and dilation < T and n_global <= T):
-        raise ValueError("larger than the text")
-    return sparse_of(kind, T, width, dilation, n_global)
 
 
 @question.alternative
