@@ -207,7 +207,8 @@ class LtiClass(Lti):
             .set_comment(score.comment)
         )
         AssignmentsGradesService(self._reach(), services).put_grade(grade)
-        self.journal.note("lti sent", f"{lab}/{student}", {"at": now, "score": asdict(score)})
+        # Some note the second in which they kept it: the next score is to be of a later one.
+        self.journal.note("lti sent", f"{lab}/{student}", {"at": time.time(), "score": asdict(score)})
         return 0.0
 
     def _reach(self) -> ServiceConnector:
