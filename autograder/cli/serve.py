@@ -32,7 +32,6 @@ def serve(
     address: str,
     port: int,
     url: str | None,
-    certificate: tuple[Path, Path] | None,
     jobs: int | None,
     hub: bool,
     lti: bool,
@@ -47,13 +46,13 @@ def serve(
         prefix, address, port = _on_hub()
         public = f"http://hub{prefix}"
     else:
-        public = _public(url, port, certificate is not None)
+        public = _public(url or f"http://localhost:{port}")
     part = _lti() if lti else None
     options = Options(tuple(labs), out, public, jobs or cores(), hub)
     if not hub and not options.secure and urlsplit(public).hostname not in _HERE:
         console.print(
-            "! Without HTTPS everybody on the network can read invitations and notebooks: give --certificate and --key, or "
-            "put a server with HTTPS before this one and give its address as --url.",
+            "! Without HTTPS everybody on the network can read invitations and notebooks: put a server with HTTPS before this "
+            "one and give its address as --url.",
             markup=False,
         )
 
@@ -74,7 +73,7 @@ def serve(
 
     status = console.status("The graders are warming up …")
     with status:
-        run(options, address, port, certificate=certificate, ready=ready, part=part)
+        run(options, address, port, ready, part)
 
 
 def _lti() -> Callable[[Service], Part]:
@@ -97,10 +96,8 @@ def _on_hub() -> tuple[str, str, int]:
     return started_by_hub()
 
 
-def _public(url: str | None, port: int, secure: bool) -> str:
-    """The address that people open."""
-    if url is None:
-        return f"{'https' if secure else 'http'}://localhost:{port}/"
+def _public(url: str) -> str:
+    """The address that people open, with a slash at its end."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
         raise UserError(
@@ -134,7 +131,7 @@ def invite(
             "! There is no class list (roster = … in course.toml), so students get a link only if you give their names.",
             markup=False,
         )
-    public = _public(url, 0, False)
+    public = _public(url)
     (out / "live").mkdir(parents=True, exist_ok=True, mode=0o700)
     journal = Journal(out / "live")
     known = journal.everybody_invited()

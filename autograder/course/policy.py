@@ -131,13 +131,11 @@ class LabPolicy(_Strict):
     live: LivePolicy = LivePolicy()
 
 
-class SystemPolicy(_Strict):
-    """A learning system that is asked by its own interface: ``autograder moodle``."""
+class _Site(_Strict):
+    """From where submissions come."""
 
     #: The address of its front page.
     site: str
-    #: The course's short name, or its number in the address of the course's page.
-    course: Whole | Annotated[str, Field(min_length=1)]
     #: Each lab's assignment, by its name there or the number in the address of its page.
     assignments: dict[str, Whole | Annotated[str, Field(min_length=1)]] = {}
 
@@ -154,6 +152,20 @@ class SystemPolicy(_Strict):
     def assignment(self, lab: str) -> int | str | None:
         """What the file calls the assignment of a lab (full name)."""
         return next((one for key, one in self.assignments.items() if _means(key, lab)), None)
+
+
+class SystemPolicy(_Site):
+    """A learning system that is asked by its own interface: ``autograder moodle``, ``autograder canvas``."""
+
+    #: The course's short name (Canvas: course code), or its number in the address of the course's page.
+    course: Whole | Annotated[str, Field(min_length=1)]
+
+
+class GitHubPolicy(_Site):
+    """``autograder github``: the site is the organization's page, an assignment what stands before each login."""
+
+    #: GitHub Classroom's roster (CSV); its path counts from the folder of course.toml.
+    roster: str
 
 
 def _as_word(value: Any) -> Any:
@@ -225,6 +237,8 @@ class Settings(_Strict):
     team: tuple[str, ...] = ()
     labs: dict[str, LabPolicy] = {}
     moodle: SystemPolicy | None = None
+    canvas: SystemPolicy | None = None
+    github: GitHubPolicy | None = None
     lti: LtiPolicy | None = None
 
     @field_validator("site")
@@ -272,6 +286,8 @@ class Settings(_Strict):
                 "extensions": {},
                 "team": (),
                 "moodle": None,
+                "canvas": None,
+                "github": None,
                 "lti": None,
                 "labs": {name: own},
             }

@@ -104,6 +104,14 @@ class Home(Handler):
         }
 
 
+def _theirs(handler: Handler, receipt: str) -> tuple[Person, Attempt]:
+    """Who asks, and the attempt of a receipt that they may see."""
+    person, attempt = handler.person(), handler.service.journal.of_receipt(receipt)
+    if attempt is None or (attempt.student != person.name and not person.team):
+        raise Failure(403, "This is no receipt of yours")
+    return person, attempt
+
+
 def _card(handler: Handler, attempt: Attempt) -> dict[str, Any]:
     journal = handler.service.journal
     return rules.card_of(attempt, journal.result(attempt), journal.used(attempt), handler.service.queue)
@@ -131,10 +139,7 @@ class Receipt(Handler):
     """``/receipts/RECEIPT``: one attempt, as JSON; with ``?wait=SECONDS`` not before it has a verdict, if that is soon."""
 
     async def get(self, receipt: str) -> None:
-        person = self.person()
-        attempt = self.service.journal.of_receipt(receipt)
-        if attempt is None or (attempt.student != person.name and not person.team):
-            raise Failure(403, "This is no receipt of yours")
+        person, attempt = _theirs(self, receipt)
         wait = min(whole_number(self.get_query_argument("wait", "0")), MAX_WAIT)
         waits = self.service.waits
         if attempt.verdict is None and wait > 0 and waits[person.name] < WAITS_OF_ONE:
@@ -150,10 +155,7 @@ class Feedback(Handler):
     """``/receipts/RECEIPT/feedback``: the feedback page of one attempt, the same that grading writes."""
 
     async def get(self, receipt: str) -> None:
-        person = self.person()
-        attempt = self.service.journal.of_receipt(receipt)
-        if attempt is None or (attempt.student != person.name and not person.team):
-            raise Failure(403, "This is no receipt of yours")
+        person, attempt = _theirs(self, receipt)
         if not person.team and not rules.shows_points(attempt.lab, attempt.student):
             raise Failure(403, "The points of this lab are not shown yet")
         if attempt.verdict is None:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.errors import GradingError, UserError
-from autograder.results import UNREAD, SubmissionResult, first_notes
+from autograder.results import UNREAD, SubmissionResult
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS attempts (
@@ -137,33 +137,10 @@ class Journal:
             with self._database():
                 self._db.execute("PRAGMA journal_mode = WAL")
                 self._db.execute("PRAGMA synchronous = FULL")
-                self._mend_old()
                 self._db.executescript(_SCHEMA)
         except OSError as error:
             raise UserError(f"The folder {folder} cannot be written to: {error.strerror}.") from None
         _to_disk(self.folder)
-
-    def _mend_old(self) -> None:
-        """Give a journal of an earlier version, whose attempts hold their results, the tables of this one: all or nothing."""
-        with self._change():
-            columns = [column["name"] for column in self._db.execute("PRAGMA table_info(attempts)")]
-            if "result" not in columns:
-                return
-            self._db.execute("DROP INDEX IF EXISTS open_attempts")
-            self._db.execute("ALTER TABLE attempts RENAME TO old_attempts")
-            for statement in _SCHEMA.split(";"):
-                self._db.execute(statement)
-            self._db.execute(
-                "INSERT INTO attempts (id, lab, student, number, receipt, digest, size, received, graded) "
-                "SELECT id, lab, student, number, receipt, digest, size, received, graded FROM old_attempts"
-            )
-            for number, text in self._db.execute(
-                "SELECT id, result FROM old_attempts WHERE result IS NOT NULL"
-            ):
-                result = SubmissionResult.from_dict(json.loads(text))
-                form = result.notes[: len(result.notes) - len(result.run_notes)]
-                self._write(number, replace(result, notes=(*first_notes(form), *result.run_notes)))
-            self._db.execute("DROP TABLE old_attempts")
 
     def close(self) -> None:
         """Let go of the files."""

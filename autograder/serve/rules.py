@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from autograder.course.policy_file import extension_of, settings, spec
+from autograder.course.policy_file import extension_of, settings
 from autograder.errors import UserError
 from autograder.pages.feedback import FAULT_SENTENCE
 from autograder.pages.render import duration
@@ -109,14 +109,11 @@ def card_of(attempt: Attempt, result: SubmissionResult | None, used: int, queue:
     policy = settings().live_of(attempt.lab)
     card: dict[str, Any] = {
         "lab": attempt.lab,
-        "title": spec(attempt.lab).title,
         "receipt": attempt.receipt,
         "received": clock(attempt.received),
-        "digest": attempt.digest,
         "number": attempt.number,
         "attempt": used,
         "of": policy.attempts,
-        "counts": policy.counts,
         "state": "waiting",
         "questions": [],
     }
@@ -127,10 +124,8 @@ def card_of(attempt: Attempt, result: SubmissionResult | None, used: int, queue:
     if not points and policy.verdicts == "after closing":
         closing = closing_of(attempt.lab, attempt.student)
         when = f" on {clock(closing)}" if closing is not None else ""
-        return card | {
-            "state": "kept",
-            "message": f"You will see what became of it when the lab has closed{when}.",
-        }
+        message = f"You will see what became of it when the lab has closed{when}."
+        return card | {"state": "kept", "message": message}
     return card | _verdict(result, points)
 
 
