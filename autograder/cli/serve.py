@@ -61,18 +61,14 @@ def serve(
         console.print(f"✓ {', '.join(labs)} at {options.base if hub else public}", markup=False)
         if hub:
             return
-        if lti:
-            console.print(
-                f"  Tool: {public}lti/launch, login: {public}lti/login, keys: {public}lti/keys, key to paste: {public}lti/key.pem",
-                markup=False,
-            )
         invited = len(service.journal.everybody_invited())
-        console.print(
-            f"  {invited} invited"
-            if invited
-            else f"  Nobody is invited yet: autograder invite --out {out} --url {public}",
-            markup=False,
-        )
+        if lti:
+            said = f"  Tool {public}lti/launch, login {public}lti/login, keys {public}lti/keys, key to paste {public}lti/key.pem"
+        elif invited:
+            said = f"  {invited} invited"
+        else:
+            said = f"  Nobody is invited yet: autograder invite --out {out} --url {public}"
+        console.print(said, markup=False)
         console.print(f"  What is handed in lies in {out / 'submitted'}; Ctrl + C ends this.", markup=False)
 
     status = console.status("The graders are warming up …")

@@ -166,12 +166,12 @@ class Keys:
             age = time.monotonic() - self._at
             known = any(key.get("kid") == name for key in self._read.get("keys", ()))
             if age > KEYS or (age > KEYS_AGAIN and not known):
+                self._at = time.monotonic()  # a stranger does not have it asked more often
                 try:
                     read = Patient().get(self._address).json()
                     self._read = {"keys": [dict(key) for key in read["keys"]]}
                 except (requests.RequestException, ValueError, TypeError, KeyError) as error:
                     raise LtiException(f"{self._address} gives no keys: {error}") from None
-                self._at = time.monotonic()
             return self._read
 
 
@@ -181,6 +181,8 @@ class Lti:
     def __init__(self, service: Service):
         self.service, self.journal = service, service.journal
         self.policy = policy_of()
+        #: Under which the journal notes who came from this learning system, and what it offers for each lab.
+        self.people, self.links = f"lti person {self.policy.issuer}", f"lti link {self.policy.issuer}"
         private = JWK.from_pem(private_key().encode())
         self.public: str = private.export_to_pem().decode()
         self.tool = ToolConfDict(
@@ -228,26 +230,22 @@ class Lti:
         except Exception as error:  # the library raises what it likes about what strangers send
             log.warning("a launch is refused: %s", error)
             known = (words for said, words in _REFUSALS.items() if said in str(error))
-            raise Failure(
-                403, next(known, "This launch cannot be checked: ask your teacher, whose log says why")
-            ) from None
+            unknown = "This launch cannot be checked: ask your teacher, whose log says why"
+            raise Failure(403, next(known, unknown)) from None
         return cast(Mapping[str, Any], claims)
 
     def come_in(self, claims: Mapping[str, Any]) -> tuple[str, bool, str]:
         """Who a launch is by, whether they are of the team, and the lab; noted with the services of that lab's link."""
         course = str(_dict(claims, _CLAIM + "context").get("id", ""))
         if course != self.policy.course:
-            raise Failure(
-                403,
-                f"This exercise belongs to course {course} there, this class to course {self.policy.course}",
-            )
+            ours = self.policy.course
+            raise Failure(403, f"This exercise belongs to course {course} there, this class to course {ours}")
         link = str(_dict(claims, _CLAIM + "resource_link").get("id", ""))
         lab = self.policy.lab_of(link, self.service.options.labs)
         if lab is None:
-            example = f'{self.service.options.labs[0][:2]} = "{link}"'
+            line = f'{self.service.options.labs[0][:2]} = "{link}"'
             raise Failure(
-                404,
-                f"No lab of this class is link {link}: a teacher writes {example} under [lti.links] of course.toml",
+                404, f"No lab here is link {link}: a teacher writes {line} below [lti.links] in course.toml"
             )
         place = place_of(claims.get(_CLAIM + "roles", ()))
         if not place:
@@ -259,22 +257,20 @@ class Lti:
             "email": claims.get("email"),
         }
         student = self._known(person, team=place == "team")
-        self.journal.note("lti link", lab, {"scores": _dict(claims, AGS), "names": _dict(claims, NAMES)})
+        self.journal.note(self.links, lab, {"scores": _dict(claims, AGS), "names": _dict(claims, NAMES)})
         return student, place == "team", lab
 
     def _known(self, person: dict[str, Any], *, team: bool) -> str:
         """What somebody is called here: nobody is called as another, whatever a learning system says."""
         user = str(person["user_id"])
         with self._lock:
-            people = self.journal.notes("lti person")
+            people = self.journal.notes(self.people)
             name = people[user]["student"] if user in people else _name_of(person)
             others = {letters_of(one["student"]) for other, one in people.items() if other != user}
-            was_team = self.journal.is_team(name)
-            if letters_of(name) in others or (
-                user not in people and was_team is not None and was_team != team
-            ):
+            invited_as_other = user not in people and self.journal.is_team(name) not in (None, team)
+            if letters_of(name) in others or invited_as_other:
                 raise Failure(409, f"Somebody else is called {name} here: tell your teacher")
-            self.journal.note("lti person", user, {"student": name, "team": team})
+            self.journal.note(self.people, user, {"student": name, "team": team})
         return name
 
     # The class list
@@ -287,10 +283,8 @@ class Lti:
     @property
     def takes_list(self) -> bool:
         """Whether that list is the course's: it names none of its own."""
-        return not settings().roster and os.environ.get("COURSE_ROSTER", "") in (
-            "",
-            str(self.list_path.resolve()),
-        )
+        named = settings().roster or os.environ.get("COURSE_ROSTER")
+        return not named or named == str(self.list_path.resolve())
 
     def _use_list(self) -> None:
         if self.takes_list and self.list_path.exists():
@@ -302,15 +296,13 @@ class Lti:
         text = io.StringIO()
         writer = csv.writer(text)
         writer.writerow(("student", "name", "email", "username", "ID number"))
-        known = self.journal.notes("lti person")
+        known = self.journal.notes(self.people)
         for one in members:
             if one.get("status", "Active") == "Active" and place_of(one.get("roles", ())) == "student":
                 own = {**one, "username": one.get("ext_user_username")}
                 name = known.get(str(one["user_id"]), {}).get("student") or _plain_name(own)
-                words = (
-                    str(own.get(key) or "") for key in ("name", "email", "username", "lis_person_sourcedid")
-                )
-                writer.writerow([safe_cell(word) for word in (name, *words)])
+                said = [own.get(key) for key in ("name", "email", "username", "lis_person_sourcedid")]
+                writer.writerow([safe_cell(str(word or "")) for word in (name, *said)])
         new = self.list_path.with_suffix(".new.csv")
         write_atomically(new, text.getvalue())
         try:

@@ -143,7 +143,7 @@ class LtiClass(Lti):
                     for lab in self.service.options.labs:
                         for student in {attempt.student for attempt in self.journal.attempts(lab)}:
                             self.changed(lab, student)
-                if time.monotonic() - listed >= LIST and (links := self.journal.notes("lti link")):
+                if time.monotonic() - listed >= LIST and (links := self.journal.notes(self.links)):
                     listed = time.monotonic()
                     self._fetch_list([link["names"] for link in links.values() if link["names"]])
             except Exception:  # whatever it is: this thread lives as long as the service
@@ -178,13 +178,13 @@ class LtiClass(Lti):
 
     def _send(self, lab: str, student: str) -> float:
         """Send what counts, if it is not there yet; in how many seconds that can be done (0: it is)."""
-        people = self.journal.notes("lti person")
+        people = self.journal.notes(self.people)
         user = next(
             (user for user, one in people.items() if one == {"student": student, "team": False}), None
         )
         if user is None:  # a teacher, whom no gradebook has, or somebody with an invitation
             return 0.0
-        services = (self.journal.noted("lti link", lab) or {}).get("scores", {})
+        services = (self.journal.noted(self.links, lab) or {}).get("scores", {})
         score = score_of(self.journal, lab, student, services.get("lineitem", ""), user)
         before = self.journal.noted("lti sent", f"{lab}/{student}") or {"at": 0.0, "score": None}
         now = time.time()
@@ -207,7 +207,8 @@ class LtiClass(Lti):
             .set_comment(score.comment)
         )
         AssignmentsGradesService(self._reach(), services).put_grade(grade)
-        self.journal.note("lti sent", f"{lab}/{student}", {"at": now, "score": asdict(score)})
+        # Some note the second in which they kept it: the next score is to be of a later one.
+        self.journal.note("lti sent", f"{lab}/{student}", {"at": time.time(), "score": asdict(score)})
         return 0.0
 
     def _reach(self) -> ServiceConnector:
