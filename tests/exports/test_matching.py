@@ -210,7 +210,7 @@ def test_people_of_the_class_list_and_of_the_download_without_a_result_are_named
     for form in ("canvas", "moodle"):
         made = export(form, [make_result("ada")], spec, tmp_path)
         assert "On the list, but no result here is theirs: zed." in made.notes
-    read = [("ada", "1", "ada_1_5_x.ipynb"), ("zed", "9", "zed_9_6_x.ipynb")]
+    read = [("ada_1", "ada_1_5_x.ipynb"), ("zed_9", "zed_9_6_x.ipynb")]
     made = export("canvas-feedback", [make_result("ada_1")], spec, tmp_path, download=read)
     assert made.notes == ("In the download, but no result here is theirs: zed_9.",)
 
