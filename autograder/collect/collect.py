@@ -140,8 +140,11 @@ def _read(
         if entry.parts[depth : depth + 1] == (".github",)
     }
 
+    logins = times.logins if times is not None else {}
+
     def is_repository(path: str) -> bool:
-        return path in with_workflows or os.path.exists(source / path / ".git")
+        is_listed = folded(path.rpartition("/")[2]) in logins
+        return is_listed or path in with_workflows or os.path.exists(source / path / ".git")
 
     listed, doubt = without_wrapper(found, lab, kind, is_owner, is_repository)
     around = "" if listed == found else f"{found[0].parts[0]}/"
@@ -157,12 +160,12 @@ def _read(
             raise UserError(doubt)
         repositories: Mapping[str, str] = {}
         if kind == "classroom":
-            if times is None or not times.logins:
+            if not logins:
                 raise UserError(
                     "These are repositories, which do not say whose they are: give GitHub Classroom's grades CSV with --times, or "
                     "--kind plain where each folder is called like its student."
                 )
-            repositories = whose_repositories(listed, times.logins, notes)
+            repositories = whose_repositories(listed, logins, notes)
         mine, nobodys, doubtful = owned(listed, kind, repositories)
         notes += doubtful
     notes += [f"Nobody's: {entry.path}." for entry in nobodys if entry.path.endswith((".ipynb", ".zip"))]

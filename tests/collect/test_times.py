@@ -288,6 +288,8 @@ def test_repositories_without_github_classrooms_list_are_refused_and_its_one_rep
     with pytest.raises(UserError, match="give GitHub Classroom's grades CSV"):
         collect(clones, out, LAB)
     assert collect(clones, out / "plain", LAB, kind="plain").students == ("lab-ada", "lab-bo")
+    folder_of(tmp_path / "b" / "bare", {f"lab-{who}/{LAB}.ipynb": who for who in ("ada", "bo")})
+    assert collect(tmp_path / "b", out / "bare", LAB, times=times).students == ("ada", "bo"), "by the list"
     alone, times = repositories(tmp_path / "dl2" / "alone", {"lab-ada": "ada"})
     folder_of(alone, {f"lab-ada/{who}/{LAB}.ipynb": who for who in ("bo", "cy")})
     done = collect(alone, out / "alone", LAB, times=times)

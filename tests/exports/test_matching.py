@@ -14,20 +14,15 @@ from autograder.exports import export
 from autograder.exports.canvas import REMARK
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.results import EARLIER_NOTE, SubmissionResult
+from tests.exports.test_exports import LAB, table
 
 Make = Callable[..., SubmissionResult]
-LAB = "00_warm_up"
 
 
 def put(path: Path, rows: list[list[str]], separator: str = ",", encoding: str = "utf-8") -> Path:
     with path.open("w", encoding=encoding, newline="") as file:
         csv.writer(file, delimiter=separator).writerows(rows)
     return path
-
-
-def table(path: Path, separator: str = ",") -> list[list[str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.reader(file, delimiter=separator))
 
 
 @pytest.mark.parametrize("typed", ["1,5", "x" * 200_000])
