@@ -9,19 +9,19 @@ from __future__ import annotations
 import html
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import requests
-from canvasapi.course import Course
 from canvasapi.exceptions import CanvasException, InvalidAccessToken, RateLimitExceeded
-from canvasapi.file import File as CanvasFile
 from canvasapi.paginated_list import PaginatedList
 from canvasapi.requester import Requester
 from canvasapi.upload import Uploader
+from canvasapi.util import combine_kwargs
 
 from autograder.errors import UserError
 from autograder.systems.exchange import (
@@ -38,6 +38,9 @@ from autograder.systems.exchange import (
     content_of,
     unreachable,
 )
+
+#: By what a class list may know somebody, the surest first.
+_WORDS = ("login_id", "email", "sis_user_id")
 
 
 @contextmanager
@@ -75,49 +78,53 @@ class Canvas:
         self._session.request = partial(self._session.request, timeout=SECONDS)
         self._me = self._requester.request("GET", "users/self").json()["id"]
         if not isinstance(course, int):
-            courses = map(vars, PaginatedList(Course, self._requester, "GET", "courses"))
-            course = chosen(
-                "Canvas", "course", course, {one["id"]: one.get("course_code") or "" for one in courses}
-            )
-        self._course = Course(self._requester, {"id": course})
-        there = {one.id: one for one in self._course.get_assignments(override_assignment_dates=False)}
-        names = {number: one.name for number, one in there.items()}
-        self._known = there[chosen("Canvas", "assignment", assignment, names)]
-        self.key = f"{site} assignment {self._known.id}"
-        if getattr(self._known, "anonymize_students", False):
+            codes = {one["id"]: one.get("course_code") or "" for one in self._list("courses")}
+            course = chosen("Canvas", "course", course, codes)
+        self._users, place = f"courses/{course}/search_users", f"courses/{course}/assignments"
+        there = {one["id"]: one for one in self._list(place, override_assignment_dates=False)}
+        names = {number: one["name"] for number, one in there.items()}
+        number = chosen("Canvas", "assignment", assignment, names)
+        self._known, self._place = there[number], f"{place}/{number}/submissions"
+        self.key = f"{site} assignment {number}"
+        if self._known.get("anonymize_students"):
             raise UserError(
                 "The assignment is graded anonymously: Canvas does not say who handed in before its grades are posted."
             )
         self._graded = set[int]()
         self._ask()
-        due = _seconds(self._known, "due_at") or min(
-            filter(None, (_seconds(one, "cached_due_date") for one in self._now.values())), default=0
-        )
+        dates = filter(None, (_seconds(one, "cached_due_date") for one in self._now.values()))
         hidden = "Students see nothing of this before you post the assignment's grades in Canvas."
-        notes = (hidden,) if getattr(self._known, "post_manually", False) else ()
         self.assignment = Assignment(
-            self._known.name, float(self._known.points_possible or 0), due, notes=notes
+            names[number],
+            float(self._known["points_possible"] or 0),
+            _seconds(self._known, "due_at") or min(dates, default=0),
+            notes=(hidden,) if self._known.get("post_manually") else (),
         )
+
+    def _list(self, place: str, **parameters: Any) -> list[dict[str, Any]]:
+        """All pages of a list, as Canvas gives them: the library's own classes take any text for a date, and may fail at one."""
+        words = combine_kwargs(**parameters)
+        return list(PaginatedList(lambda _, one: one, self._requester, "GET", place, _kwargs=words))
 
     def _ask(self) -> None:
         """Fetch what each student handed in, and what it got."""
-        there = self._known.get_submissions(include=["submission_comments", "group"])
-        self._now: dict[int, Any] = {one.user_id: one for one in there}
+        there = self._list(self._place, include=["submission_comments", "group"])
+        self._now = {one["user_id"]: one for one in there}
 
     @property
     def groups(self) -> Mapping[int, int]:
         """User -> group, unless the assignment grades each member of a group for themselves."""
-        if not self._known.group_category_id or self._known.grade_group_students_individually:
+        if not self._known.get("group_category_id") or self._known.get("grade_group_students_individually"):
             return {}
-        return {user: one.group["id"] for user, one in self._now.items() if one.group["id"] is not None}
+        return {user: one["group"]["id"] for user, one in self._now.items() if one["group"]["id"] is not None}
 
     def require_gradable(self) -> None:
         """Raise ``UserError`` where the assignment takes no points, or those of several graders."""
-        if self.assignment.most <= 0 or self._known.grading_type in ("pass_fail", "not_graded"):
+        if self.assignment.most <= 0 or self._known["grading_type"] in ("pass_fail", "not_graded"):
             raise UserError(
                 f"Canvas's assignment “{self.assignment.title}” takes no points: set *Points*, and *Display Grade as* to *Points*."
             )
-        if getattr(self._known, "moderated_grading", False):
+        if self._known.get("moderated_grading"):
             raise UserError(
                 "The assignment has moderated grading, where each grader's points are drafts: switch it off."
             )
@@ -126,20 +133,14 @@ class Canvas:
     def students(self) -> list[Person]:
         """The active students to whom the assignment is assigned: no staff, no test student."""
         self._ask()
-        staff = {one.id for one in self._course.get_users(enrollment_type=["teacher", "ta", "designer"])}
-        active = self._course.get_users(
-            enrollment_type=["student"], enrollment_state=["active"], include=["email"]
+        staff = {one["id"] for one in self._list(self._users, enrollment_type=["teacher", "ta", "designer"])}
+        active = self._list(
+            self._users, enrollment_type=["student"], enrollment_state=["active"], include=["email"]
         )
         return [
-            Person(
-                one.id,
-                one.name,
-                tuple(
-                    filter(None, (getattr(one, word, "") for word in ("login_id", "email", "sis_user_id")))
-                ),
-            )
+            Person(one["id"], one["name"], tuple(filter(None, map(one.get, _WORDS))))
             for one in active
-            if one.id in self._now and one.id not in staff
+            if one["id"] in self._now and one["id"] not in staff
         ]
 
     def handed_in(self, people: Sequence[Person]) -> tuple[dict[int, HandedIn], list[str]]:
@@ -148,8 +149,8 @@ class Canvas:
         for person in people:
             one = self._now[person.user]
             if when := _seconds(one, "submitted_at"):
-                typed = one.submission_type != "online_upload"
-                found[person.user] = HandedIn(one.attempt or 0, when, _files(one.attachments), typed)
+                typed, files = one["submission_type"] != "online_upload", _files(one.get("attachments", ()))
+                found[person.user] = HandedIn(one["attempt"] or 0, when, files, typed)
         return found, []
 
     def due_dates(self, people: Sequence[Person], track: Track) -> dict[int, int]:
@@ -172,62 +173,63 @@ class Canvas:
         self._ask()
         return {user: self._entry(self._now[user]) if user in self._now else Entry() for user in attempts}
 
-    def _entry(self, one: Any) -> Entry:
-        mine = [comment for comment in one.submission_comments if comment["author_id"] == self._me]
-        with_page = [
-            (comment["comment"], files)
-            for comment, files in zip(mine, map(self._attached, mine), strict=True)
-            if any(file.name.endswith(".html") for file in files)
+    def _entry(self, one: Mapping[str, Any]) -> Entry:
+        ours = [
+            comment
+            for comment in one["submission_comments"]
+            if comment["author_id"] == self._me
+            and any(file["display_name"].endswith(".html") for file in comment.get("attachments") or ())
         ]
-        text, files = with_page[-1] if with_page else ("", ())
-        taken = getattr(one, "points_deducted", None) or 0
+        newest: Mapping[str, Any] = ours[-1] if ours else {"comment": "", "attachments": []}
+        taken = one.get("points_deducted") or 0
         return Entry(
-            None if one.score is None else one.score + taken,
-            html.escape(text),
-            files,
-            locked="the student is excused" if one.excused else "",
+            None if one["score"] is None else one["score"] + taken,
+            html.escape(newest["comment"]),
+            _files(newest["attachments"]),
+            locked="the student is excused" if one["excused"] else "",
             is_settled=not (taken and self._counts_lateness),
         )
-
-    def _attached(self, comment: Mapping[str, Any]) -> tuple[File, ...]:
-        return _files([CanvasFile(self._requester, one) for one in comment.get("attachments") or ()])
 
     @_asking()
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
         """Enter the grade, once for a group that shares it; a new page and the comment go to each member."""
-        one, comment = self._now[user], dict[str, Any]()
+        place, comment, group = f"{self._place}/{user}", dict[str, Any](), self.groups.get(user, 0)
         if new.page is not None:
-            number = self._upload(user, new.page_name, new.page)
+            with tempfile.TemporaryDirectory(prefix="autograder-") as folder:
+                path = Path(folder, new.page_name)
+                path.write_bytes(new.page)
+                upload = Uploader(self._requester, f"{place}/comments/files", path, on_duplicate="rename")
+                is_taken, answer = upload.start()
+            if not is_taken:
+                raise Refused(f"Canvas did not take the file {new.page_name}.")
             text = html.unescape(new.comment.replace("<br>", "\n"))
-            comment = {"text_comment": text, "attempt": attempt, "file_ids": [number]}
-        group = self.groups.get(user, 0)
-        one.edit(submission={} if group in self._graded else {"posted_grade": new.grade}, comment=comment)
+            comment = {"text_comment": text, "attempt": attempt, "file_ids": [answer["id"]]}
+        grade = {} if group in self._graded else {"posted_grade": new.grade}
+        now_there = self._put(place, submission=grade, comment=comment)
         self._graded |= {group} - {0}
-        if self._counts_lateness and getattr(one, "points_deducted", None):
-            one.edit(submission={"late_policy_status": "none"})
+        if self._counts_lateness and now_there.get("points_deducted"):
+            self._put(place, submission={"late_policy_status": "none"})
 
-    def _upload(self, user: int, name: str, page: bytes) -> int:
-        place = f"courses/{self._course.id}/assignments/{self._known.id}/submissions/{user}/comments/files"
-        with tempfile.TemporaryDirectory(prefix="autograder-") as folder:
-            path = Path(folder, name)
-            path.write_bytes(page)
-            is_taken, answer = Uploader(self._requester, place, path, on_duplicate="rename").start()
-        if not is_taken:
-            raise Refused(f"Canvas did not take the file {name}.")
-        return int(answer["id"])
+    def _put(self, place: str, **parameters: Any) -> dict[str, Any]:
+        answer = self._requester.request("PUT", place, _kwargs=combine_kwargs(**parameters))
+        found: dict[str, Any] = answer.json()
+        return found
 
 
-def _seconds(one: Any, name: str) -> int:
+def _seconds(one: Mapping[str, Any], name: str) -> int:
     """A time of Canvas's in seconds since 1970 (0 where there is none)."""
-    when = getattr(one, f"{name}_date", None)
-    return int(when.timestamp()) if when is not None else 0
+    text = one.get(name)
+    return int(datetime.fromisoformat(text).timestamp()) if text else 0
 
 
-def _files(attachments: Sequence[CanvasFile]) -> tuple[File, ...]:
+def _files(attachments: Iterable[Mapping[str, Any]]) -> tuple[File, ...]:
     """The files. Canvas puts a number behind the name of a second page of one name, which is taken off."""
     return tuple(
         File(
-            re.sub(r"-\d+(?=\.html$)", "", one.display_name), one.size, _seconds(one, "modified_at"), one.url
+            re.sub(r"-\d+(?=\.html$)", "", one["display_name"]),
+            one["size"],
+            _seconds(one, "modified_at"),
+            one["url"],
         )
         for one in attachments
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -21,10 +23,6 @@ LARGEST, MEMORY = 128 << 20, 1 << 30
 _LISTED, _SMALL = 4 << 20, 256 << 20
 #: Seconds of a processor that git may take for one command.
 SECONDS = 10
-
-
-class OverLimits(Exception):
-    """Git cannot be given limits here."""
 
 
 class GitHub:
@@ -59,7 +57,7 @@ class GitHub:
         for person in people:
             try:
                 found.update(self._newest(person.user))
-            except (OverLimits, OSError, ValueError, OverflowError, subprocess.SubprocessError):
+            except (OSError, ValueError, OverflowError, subprocess.SubprocessError):
                 lost.append(person.words[0])
         if len(lost) == len(people):
             raise UserError(
@@ -83,7 +81,7 @@ class GitHub:
         """The bytes of a file."""
         try:
             return self._git("cat-file", "blob", file.address, largest=MAX_BYTES)
-        except (OverLimits, OSError, subprocess.SubprocessError):
+        except (OSError, subprocess.SubprocessError):
             raise Refused(f"Git cannot read {file.name}.") from None
 
     def _newest(self, user: int) -> dict[int, HandedIn]:
@@ -109,37 +107,30 @@ class GitHub:
         return f"{self.key}-{self._logins[user]}"
 
     def _git(self, *words: str, largest: int = _LISTED, memory: int = _SMALL) -> bytes:
-        """What git writes, in a repository of ours: a student's configuration, hooks and filters are never there."""
-        command = ["git", f"--git-dir={self._folder.name}", "-c", "pack.threads=1", "-c", "gc.auto=0", *words]
-        return _bounded(command, {**os.environ, "GIT_TERMINAL_PROMPT": "0"}, largest, memory)
-
-
-def _bounded(command: list[str], environment: dict[str, str], largest: int, memory: int) -> bytes:
-    """What a command writes, in a process that cannot grow beyond ``memory`` bytes, nor write a file of more than ``largest``."""
-    try:
+        """What git writes, within limits and in a repository of ours: a student's configuration, hooks and filters are never there."""
+        if sys.platform == "win32" or shutil.which("git") is None:
+            raise UserError("Pulling from GitHub needs git, and limits for it: use Linux or macOS.")
         import resource
-    except ImportError:
-        raise OverLimits("this system has no limits for git: pull on Linux or macOS") from None
 
-    def limit() -> None:
-        for what, most in (
-            (resource.RLIMIT_AS, memory),
-            (resource.RLIMIT_FSIZE, largest),
-            (resource.RLIMIT_CPU, SECONDS),
-            (resource.RLIMIT_CORE, 0),
-        ):
-            resource.setrlimit(what, (most, most))
+        def limit() -> None:
+            for what, most in (
+                (resource.RLIMIT_AS, memory),
+                (resource.RLIMIT_FSIZE, largest),
+                (resource.RLIMIT_CPU, SECONDS),
+                (resource.RLIMIT_CORE, 0),
+            ):
+                resource.setrlimit(what, (most, most))
 
-    with tempfile.TemporaryFile() as written:
-        subprocess.run(
-            command,
-            env=environment,
-            check=True,
-            stdin=subprocess.DEVNULL,
-            stdout=written,
-            stderr=subprocess.DEVNULL,
-            timeout=6 * SECONDS,  # a pipe among the objects never answers, and a busy machine answers late
-            preexec_fn=limit,
-        )
-        written.seek(0)
-        return written.read()
+        with tempfile.TemporaryFile() as written:
+            subprocess.run(
+                ["git", f"--git-dir={self._folder.name}", "-c", "pack.threads=1", "-c", "gc.auto=0", *words],
+                env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
+                check=True,
+                stdin=subprocess.DEVNULL,
+                stdout=written,
+                stderr=subprocess.DEVNULL,
+                timeout=6 * SECONDS,  # a site may answer late, and so does a busy machine
+                preexec_fn=limit,
+            )
+            written.seek(0)
+            return written.read()

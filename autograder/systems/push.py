@@ -79,29 +79,18 @@ def plan(
     people, attempts, _ = class_now(system, track)
     user_of = {known.student: user for user, known in record.students.items()}
     active = {person.user for person in people}
-    rows, asked = list[Row](), dict[int, int]()
-    for row in grades.rows:
-        user = user_of.get(row.student, 0)
-        why = _why_not(row, record.students.get(user), attempts.get(user), user in active, system.name)
-        if why:
-            rows.append(Row(row.student, user, -1, Entry(), None, "left out", why))
-        else:
-            asked[user] = record.students[user].attempt
-    there = system.entries(asked, track)
-    for user, attempt in asked.items():
-        row = grades.by_student[record.students[user].student]
-        rows.append(
-            _row(
-                system,
-                row,
-                user,
-                attempt,
-                there[user],
-                record.sent.get(user, []),
-                grades,
-                row.student in replaced,
-            )
-        )
+    rows = list[Row]()
+    for one in grades.rows:
+        user = user_of.get(one.student, 0)
+        known = record.students.get(user)
+        why = _why_not(one, known, attempts.get(user), user in active, system.name)
+        attempt = -1 if known is None or why else known.attempt
+        rows.append(Row(one.student, user, attempt, Entry(), None, "left out", why))
+    there = system.entries({row.user: row.attempt for row in rows if not row.why}, track)
+    for number, row in enumerate(rows):
+        if not row.why:
+            ours, may_replace = record.sent.get(row.user, []), row.student in replaced
+            rows[number] = _planned(replace(row, now=there[row.user]), system, grades, ours, may_replace)
     rows = sorted(_of_groups(rows, system), key=lambda one: one.student)
     return rows, _notes(system, grades, record)
 
@@ -140,48 +129,29 @@ def _why_not(row: Graded, known: Pulled | None, now: HandedIn | None, is_active:
     return ""
 
 
-def _row(
-    system: System,
-    row: Graded,
-    user: int,
-    attempt: int,
-    now: Entry,
-    ours: Sequence[Sent],
-    grades: Grades,
-    may_replace: bool,
-) -> Row:
-    most = system.assignment.most
-    page = FeedbackWriter(grades.spec, Path()).page(row.result, grades.marks.get(row.student)).encode()
-    digest = hashlib.sha256(page).hexdigest()
-    name = f"{grades.spec.name}.html"
-    comment = row.summary_html if system.assignment.takes_comments else ""
-    has_page = any((one.name, one.size) == (name, len(page)) for one in now.files)
+def _planned(row: Row, system: System, grades: Grades, ours: Sequence[Sent], may_replace: bool) -> Row:
+    """The row of somebody who has a place in the system: what they would get there, and whether they do."""
+    one, now, most = grades.by_student[row.student], row.now, system.assignment.most
+    page = FeedbackWriter(grades.spec, Path()).page(one.result, grades.marks.get(one.student)).encode()
+    digest, name = hashlib.sha256(page).hexdigest(), f"{grades.spec.name}.html"
+    comment = one.summary_html if system.assignment.takes_comments else ""
+    has_page = any((file.name, file.size) == (name, len(page)) for file in now.files)
     is_there = now.comment is None or (has_page and _text(now.comment) == _text(comment))
     is_sent = is_there and any(sent.page == digest for sent in ours)
-    new = New(
-        float(grades.number(row.points, most)),
-        comment,
-        name,
-        None if is_sent or not system.assignment.takes_files else page,
-    )
-    made = Row(
-        row.student, user, attempt, now, new, "new" if now.grade is None else "change", row.remark, digest
-    )
+    is_left = is_sent or not system.assignment.takes_files
+    new = New(float(grades.number(one.points, most)), comment, name, None if is_left else page)
+    what = "new" if now.grade is None else "change"
     if new.grade > most + _SAME:
-        return replace(
-            made,
-            what="left out",
-            why=f"{points(new.grade)} is above the maximum of {points(most)}: raise it there",
-        )
-    if now.locked:
-        return replace(made, what="left out", why=now.locked)
-    if _is(new, now):
-        return replace(made, what="as it is") if new.page is None and now.is_settled else made
-    if not (may_replace or _is_free(now) or any(_is_ours(sent, now) for sent in ours)):
-        return replace(
-            made, what="left out", why="somebody entered this grade or comment: --replace takes its place"
-        )
-    return made
+        why = f"{points(new.grade)} is above the maximum of {points(most)}: raise it there"
+    elif now.locked:
+        why = now.locked
+    elif _is(new, now):
+        what, why = "as it is" if new.page is None and now.is_settled else what, ""
+    elif may_replace or _is_free(now) or any(_is_ours(sent, now) for sent in ours):
+        why = ""
+    else:
+        why = "somebody entered this grade or comment: --replace takes its place"
+    return replace(row, new=new, what="left out" if why else what, why=why or one.remark, digest=digest)
 
 
 def _is(new: New, now: Entry) -> bool:

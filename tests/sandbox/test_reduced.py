@@ -284,7 +284,7 @@ import os, time
 for number in range(100):
     open(f"{{number}}", "wb").write(bytes(1 << 20))
     time.sleep(0.02)
-time.sleep(5)
+time.sleep(60)
 """
 SHARED = f"/dev/shm/of-a-submission-{os.getpid()}"  # other workers of pytest run these tests beside this one
 TOO_DEEP = "for _ in range(2200):\n    os.mkdir('d'); os.chdir('d')"

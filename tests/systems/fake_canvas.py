@@ -93,17 +93,17 @@ class FakeCanvas(FakeSite):
             one["points_deducted"] = self.deducts[one["user_id"]] = None
         if "comment[text_comment]" in fields and "comment" not in self.drops:
             name, page = self._pages[int(fields["comment[file_ids][]"])]
-            self.comment(one["user_id"], ME, fields["comment[text_comment]"], self._file(name, len(page)))
+            self.comment(one["user_id"], ME, fields["comment[text_comment]"], self.file(name, len(page)))
         return one
 
-    def _file(self, name: str, size: int) -> dict[str, Any]:
+    def file(self, name: str, size: int) -> dict[str, Any]:
         address = f"{self.site}/files/{name}"
         return {"display_name": name, "size": size, "url": address, "modified_at": "2026-11-19T15:00:00Z"}
 
     def _submission(self, user: int) -> dict[str, Any]:
         return {
             "user_id": user, "assignment_id": 70, "attempt": 2, "submitted_at": f"2026-11-19T15:00:{user}Z",
-            "submission_type": "online_upload", "attachments": [self._file(f"{NAMES[user]}.ipynb", 9)],
+            "submission_type": "online_upload", "attachments": [self.file(f"{NAMES[user]}.ipynb", 9)],
             "cached_due_date": "2026-11-20T22:59:59Z", "score": None, "excused": False, "points_deducted": None,
             "late_policy_status": None, "group": {"id": None, "name": None}, "submission_comments": [],
         }  # fmt: skip

@@ -6,12 +6,14 @@ import io
 import json
 import threading
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import pytest
 from tornado.httputil import HTTPFile, parse_body_arguments
 
 from autograder.cli.systems import system_of
@@ -104,7 +106,7 @@ class Course:
         #: When everybody's graded notebook came in, where it is not the one that lies there.
         self.graded_at = ""
 
-    def write(self, assignment: str = "2", more: str = "") -> None:
+    def write(self, assignment: str, more: str = "") -> None:
         table = self.site.name.lower()
         text = f'[{table}]\nsite = "{self.site.site}"\ncourse = "NLP-2026"\n[{table}.assignments]\n00 = {assignment}\n'
         (self.home / "course.toml").write_text(
@@ -141,3 +143,18 @@ class Course:
 
     def time(self, student: str) -> str:
         return timestamp_in(self.submitted / student / LAB)
+
+
+@contextmanager
+def course_in(
+    site: FakeSite, home: Path, spec: LabSpec, make: Callable[..., SubmissionResult], *written: str
+) -> Iterator[Course]:
+    """A course whose course.toml names the site. ``written``: the assignment there, and what else the file says."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COURSE_FILE", str(home / "course.toml"))
+        patch.setenv(f"{site.name.upper()}_TOKEN", TOKEN)
+        course = Course(site, home, spec, make)
+        course.write(*written)
+        yield course
+    use(None)
+    site.close()
