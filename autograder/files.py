@@ -162,24 +162,17 @@ def read_plain(path: Path, most: int) -> bytes:
         return file.read(most)
 
 
-def first_line(path: Path) -> str:
-    """The first line of a small file; "" when there is none that can be read.
+def timestamp_in(folder: Path) -> str:
+    """The first line of the ``timestamp.txt`` that nbgrader puts beside a notebook ("" when there is none that can be read).
 
-    A stranger may have made it: it may be a pipe, or without an end.
+    Formgrader compares this time with that of ``submitted/``: a file's own time would never agree with it. A stranger may have made
+    the file: it may be a pipe, or without an end.
     """
     try:
-        first = read_plain(path, 100).partition(b"\n")[0]
+        first = read_plain(folder / "timestamp.txt", 100).partition(b"\n")[0]
     except OSError:
         return ""
     return first.decode("utf-8", "replace").strip()
-
-
-def timestamp_in(folder: Path) -> str:
-    """What the ``timestamp.txt`` says that nbgrader puts beside a notebook.
-
-    Formgrader compares this time with that of ``submitted/``: a file's own time would never agree with it.
-    """
-    return first_line(folder / "timestamp.txt")
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

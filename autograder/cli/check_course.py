@@ -30,8 +30,8 @@ from autograder.results import ISOLATION
 
 #: Where a true time can come from, for people.
 WHERE_FROM = (
-    "Lateness counts only from times that are known to be true: nbgrader's exchange, Gradescope, a clone's commits (which "
-    "a student can date), or a list given to `autograder collect --times`. Without a time nobody is late."
+    "Lateness counts only from times that are known to be true: nbgrader's exchange, Gradescope, GitHub's commits (which a "
+    "student can date), or a list given to `autograder collect --times`. Without a time nobody is late."
 )
 
 

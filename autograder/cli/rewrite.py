@@ -7,8 +7,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from autograder.collect.canvas_owners import canvas_names
-from autograder.course.policy_file import class_list, spec
+from autograder.collect import canvas_names
+from autograder.course.policy_file import spec
 from autograder.errors import UserError
 from autograder.exports import Exported, export
 from autograder.exports.tables import write_table
@@ -91,7 +91,7 @@ def export_results(
         to or out / "exports",
         marks=marks,
         roster=roster,
-        download=canvas_names(download, lab, class_list()) if download is not None else (),
+        download=canvas_names(download, lab) if download is not None else (),
     )
     open_answers = sum(bool(mark.waiting) for mark in marks.values())
     notes = list(made.notes)

@@ -15,12 +15,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from autograder.collect.canvas_owners import certain
 from autograder.collect.entries import entries, shortened
 from autograder.collect.layouts import LAYOUTS, layout_of, owned_by_path
 from autograder.collect.names import (
     KINDS,
     SYSTEMS,
+    TYPED,
     Owned,
     kind_and_why,
     owned,
@@ -86,19 +86,18 @@ def collect(
     people = class_list()
     files, kind, why, notes = _read(source, submitted, lab, kind, read, people)
     job = Download(source, submitted, lab, kind, people, read)
-    files, doubtful, about = certain(of_members(files, job), people)
-    students, about_people = students_of(files, job)
+    students, about_people = students_of(of_members(files, job), job)
     when, about_times = _times(students, job)
     require_apart(submitted, (*_others_there(submitted, students), *(student.name for student in students)))
     outcomes = {student.name: place(student, when[student.name], job) for student in students}
     done = tuple(sorted(name for name, outcome in outcomes.items() if outcome.is_collected))
-    notes += [*people.notes, *about, *about_people, *about_times]
+    notes += [*people.notes, *about_people, *about_times]
     notes += [note for _, outcome in sorted(outcomes.items()) for note in outcome.notes]
     if not done:
         reason = f" {notes[0]}" if notes else ""
         raise GradingError(f"{source} holds no notebook of {lab} that can be collected.{reason}")
     notes += [note for student in students if student.name not in done for note in have_a_row(student, job)]
-    notes += _about_class_list(students, people, {one.number for one in doubtful})
+    notes += _about_class_list(students, people)
     notes += _take_over_extensions(students, job)
     without = tuple(name for name in done if not (job.folder(name) / "timestamp.txt").exists())
     notes += _about_times(outcomes, without, len(done), kind)
@@ -113,6 +112,14 @@ def collect_folder(
     files = tuple(Owned(entry, student, entry.parts[-1]) for entry in entries(folder, notes))
     outcome = collect_student(Student(student, student, files), submitted_at, Download(None, submitted, lab))
     return Collected((student,) if outcome.is_collected else (), (*notes, *outcome.notes))
+
+
+def canvas_names(source: Path, lab: str) -> list[tuple[str, str]]:
+    """The student, called as ``collect`` calls them, and the path of each file in Canvas's bulk download that is certainly theirs."""
+    mine, _, _ = owned(without_wrapper(entries(source, []), lab, "canvas")[0], "canvas")
+    known = [one for one in mine if one.number and one.file not in ("", *TYPED)]
+    students, _ = students_of(known, Download(source, source, lab, "canvas", class_list()))
+    return [(student.name, one.entry.path) for student in students for one in student.files]
 
 
 def _read(
@@ -133,8 +140,11 @@ def _read(
         if entry.parts[depth : depth + 1] == (".github",)
     }
 
+    logins = times.logins if times is not None else {}
+
     def is_repository(path: str) -> bool:
-        return path in with_workflows or os.path.exists(source / path / ".git")
+        is_listed = folded(path.rpartition("/")[2]) in logins
+        return is_listed or path in with_workflows or os.path.exists(source / path / ".git")
 
     listed, doubt = without_wrapper(found, lab, kind, is_owner, is_repository)
     around = "" if listed == found else f"{found[0].parts[0]}/"
@@ -150,13 +160,14 @@ def _read(
             raise UserError(doubt)
         repositories: Mapping[str, str] = {}
         if kind == "classroom":
-            if times is None or not times.logins:
+            if not logins:
                 raise UserError(
                     "These are repositories, which do not say whose they are: give GitHub Classroom's grades CSV with --times, or "
                     "--kind plain where each folder is called like its student."
                 )
-            repositories = whose_repositories(listed, times.logins, notes)
-        mine, nobodys = owned(listed, kind, repositories)
+            repositories = whose_repositories(listed, logins, notes)
+        mine, nobodys, doubtful = owned(listed, kind, repositories)
+        notes += doubtful
     notes += [f"Nobody's: {entry.path}." for entry in nobodys if entry.path.endswith((".ipynb", ".zip"))]
     notes += times.notes if times is not None else ()
     return mine, kind, why, notes
@@ -233,12 +244,12 @@ def _take_over_extensions(students: Sequence[Student], job: Download) -> list[st
     return take_over(job.lab, due, own, "Moodle")
 
 
-def _about_class_list(students: Sequence[Student], people: ClassList, refused: set[str]) -> list[str]:
-    """Sentences about who is missing and who is a stranger. ``refused``: numbers in doubtful names."""
+def _about_class_list(students: Sequence[Student], people: ClassList) -> list[str]:
+    """Sentences about who is missing and who is a stranger."""
     notes, names = [], [student.name for student in students]
     if strangers := [name for name in names if people and people.of_folder(name) is None]:
         notes.append(f"Not on the class list: {summarize_names(strangers)}.")
-    absent = [person.student for person in people.absent(names) if person.canvas_id not in refused]
+    absent = [person.student for person in people.absent(names)]
     if absent:
         notes.append(f"{len(absent)} of the class list are not in this download: {summarize_names(absent)}.")
     return notes

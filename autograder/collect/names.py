@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
-from autograder.collect.entries import Entry
+from autograder.collect.entries import Entry, first_of, shortened
 from autograder.course.lists import folded, summarize_names
 from autograder.course.masters import all_labs
 from autograder.grading.submissions import is_notebook
@@ -57,8 +58,6 @@ class Owned:
     upload: int = 0
     name: str = ""
     number: str = ""
-    #: Whose it is if its name, which the student has a part in, is read otherwise: ``canvas_owners`` decides.
-    others: tuple[Owned, ...] = ()
     #: When it came in, by the system's clock, where the path says so.
     sent: datetime | None = None
 
@@ -131,37 +130,46 @@ def kind_and_why(entries: Sequence[Entry], is_repository: Callable[[str], bool])
 
 def owned(
     entries: Sequence[Entry], kind: str, repositories: Mapping[str, str] = MappingProxyType({})
-) -> tuple[list[Owned], list[Entry]]:
-    """Each file with its owner, and the files that are nobody's. ``repositories``: whose each is, by ``whose_repositories``."""
+) -> tuple[list[Owned], list[Entry], list[str]]:
+    """Each file with its owner, the files that are nobody's, and sentences about those that may be one's or another's.
+
+    ``repositories``: whose each is, by ``whose_repositories``.
+    """
     mine: list[Owned] = []
     nobodys: list[Entry] = []
+    doubtful: dict[str, list[str]] = defaultdict(list)  # by the first reading: one's do not hide the others'
     for entry in entries:
-        one = _owner(entry, kind, repositories)
-        if one is None:
+        readings = _owners(entry, kind, repositories)
+        if not readings:
             nobodys.append(entry)
-        else:
-            mine.append(one)
-    return mine, nobodys
+        elif len(readings) == 1:
+            mine += readings
+        elif may_hold_one(readings[0].file):
+            each = " or ".join(f"{one.student}'s" for one in readings[:3])
+            doubtful[readings[0].student].append(
+                f"{shortened(entry.path)} is not collected: its name can be read as {each}. Rename it."
+            )
+    return mine, nobodys, [note for some in doubtful.values() for note in first_of(some)]
 
 
-def _owner(entry: Entry, kind: str, repositories: Mapping[str, str]) -> Owned | None:
+def _owners(entry: Entry, kind: str, repositories: Mapping[str, str]) -> list[Owned]:
+    """Everybody whose a file may be, by its name: nobody, one, or several, for a student's name is what they say it is."""
     top, last = entry.parts[0], entry.parts[-1]
     if kind == "canvas" and len(top) <= _LONGEST and (match := _CANVAS.match(top)):
-        if match["anonymous"]:
-            file, attempt = _attempt(match["file"] if len(entry.parts) == 1 else last)
-            late, upload = bool(match["early"] or match["inner"]), int(match["upload"])
-            return Owned(entry, match["anonymous"].replace("LATE_", ""), file, late, attempt, upload)
-        first, *others = _readings(entry, top)
-        return replace(first, others=tuple(others))
+        if not match["anonymous"]:
+            return _readings(entry, top)
+        file, attempt = _attempt(match["file"] if len(entry.parts) == 1 else last)
+        late, upload = bool(match["early"] or match["inner"]), int(match["upload"])
+        return [Owned(entry, match["anonymous"].replace("LATE_", ""), file, late, attempt, upload)]
     if kind == "moodle" and (match := _MOODLE.match(top)) and top.count(_MARK) == 1:
         file = last if len(entry.parts) > 1 else (match["file"] or last)
         name, number = match["name"], match["user"] or ""
-        return Owned(entry, f"{name}_{number}" if number else name, file, name=name, number=number)
+        return [Owned(entry, f"{name}_{number}" if number else name, file, name=name, number=number)]
     if kind in ("canvas", "moodle"):
-        return None
+        return []
     if len(entry.parts) > 1:
-        return Owned(entry, repositories.get(top) or _without_zip(top), last)
-    return Owned(entry, PurePosixPath(last).stem.removesuffix(".ipynb"), last)
+        return [Owned(entry, repositories.get(top) or _without_zip(top), last)]
+    return [Owned(entry, PurePosixPath(last).stem.removesuffix(".ipynb"), last)]
 
 
 def _readings(entry: Entry, top: str) -> list[Owned]:

@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.course.lists import number_of_participant, same_name, sentences_about
+from autograder.course.lists import number_of_participant, sentences_about
 from autograder.errors import UserError
 from autograder.exports.moodle import fillable, worksheet
 from autograder.exports.rows import Exported, Grades
@@ -43,24 +43,13 @@ def write_canvas(grades: Grades, out: Path) -> Exported:
             "Canvas takes feedback back under the names of its own download: give that zip with --download."
         )
     names: dict[str, str] = {}
-    renamed: dict[str, str] = {}
     strangers: dict[str, None] = {}
-    for name, number, path in sorted(grades.download, key=lambda one: _attachment(one[2])):
-        student, person = f"{name}_{number}", grades.people.of_canvas(number)
-        if person is not None and person.name and not same_name(person.name, name):
-            renamed[student] = (
-                f"The class list says that Canvas's number {number} is “{person.name}”, the download says “{name}”: "
-                "the list is another course's, and nothing was written."
-            )
-        elif person is not None:
-            student = person.student
+    for student, path in sorted(grades.download, key=lambda one: _attachment(one[1])):
         uploaded = _UPLOADED.match(path)
         if student not in grades.by_student:
             strangers[student] = None
         elif uploaded:
             names[student] = f"{uploaded['who']}_feedback_{grades.spec.name}.html"
-    if renamed and 2 * len(renamed) > len({number for _, number, _ in grades.download}):
-        raise UserError(next(iter(renamed.values())))
     if not names:
         raise UserError(
             "Nobody in this download was graded here: it is another assignment's. Nothing was written."

@@ -41,7 +41,7 @@ def export(
     *,
     marks: Mapping[str, TeacherMarks] | None = None,
     roster: Path | None = None,
-    download: Sequence[tuple[str, str, str]] = (),
+    download: Sequence[tuple[str, str]] = (),
 ) -> Exported:
     """Write ``results`` in one of ``FORMATS`` under the folder ``out``.
 
@@ -49,7 +49,7 @@ def export(
     scores, written answers, extra credit and late penalties included. Without them only the functions'
     automatic points count. ``roster`` is a CSV that the learning system itself exported (Canvas's
     gradebook, Moodle's grades or worksheet): its columns are kept and its students matched, so that the
-    import finds everybody. ``download`` holds name, number and path of each file of Canvas's bulk download. Raises GradingError for an unknown format, or a file that cannot be used.
+    import finds everybody. ``download`` holds student and path of each file of Canvas's bulk download. Raises GradingError for an unknown format, or a file that cannot be used.
     """
     if format not in FORMATS:
         raise GradingError(f"There is no export format “{format}”: choose one of {', '.join(FORMATS)}.")

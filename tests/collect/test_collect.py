@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from nbgrader.utils import parse_utc
 
 from autograder.audit.simulate import answered
-from autograder.collect import collect, collect_folder
+from autograder.collect import canvas_names, collect, collect_folder
 from autograder.collect import entries as reading
 from autograder.course.masters import course_root
 from autograder.errors import GradingError, UserError
@@ -483,3 +483,31 @@ def test_the_last_of_two_files_of_one_name_in_a_zip_is_collected_and_it_is_said(
     assert submitted(out) == {"ada": "last", "bo": "last"}
     said = [note for note in done.notes if "more than once: the last was taken" in note]
     assert len(said) == 2 and f"ada//{LAB}" in said[0] and "bo/in.zip" in said[1]
+
+
+#: Eve's number is 5000 and her file's 9001; what she calls herself looks like Ada's name and number.
+NAMES = ["lovelaceada_4711", "lovelaceada_4711_99999999_x", "x_4711", "lovelaceada_LATE_4711"]
+LISTED = "student,name,canvas id\nada,Ada Lovelace,4711\nbo,Bo Diaz,4712\n"
+
+
+def download(tmp_path: Path, name: str, adas: str = f"{LAB}.ipynb", eves: str = f"{LAB}.ipynb") -> Path:
+    files: dict[str, str | bytes] = {
+        f"lovelaceada_4711_8000_{adas}": "ada",
+        f"diazbo_4712_8001_{LAB}.ipynb": "bo",
+        f"{name}_5000_9001_{eves}": "eve",
+    }
+    return zip_of(tmp_path / "d.zip", files)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_of_two_readings_is_nobodys_and_named(tmp_path, out, course_at, name):
+    course_at("")
+    for adas, eves in ((f"{LAB}.ipynb", "nb.ipynb"), ("hw.ipynb", f"{LAB}.ipynb")):
+        done = collect(download(tmp_path, name, adas, eves), out, LAB, kind="canvas")
+        assert submitted(out) == {"lovelaceada_4711": "ada", "diazbo_4712": "bo"}
+        assert any(f"{name}_5000_9001_{eves} is not collected" in note for note in done.notes)
+    course_at("", LISTED)
+    collect(download(tmp_path, name, "hw.ipynb"), out / "listed", LAB, kind="canvas")
+    assert submitted(out / "listed") == {"ada": "ada", "bo": "bo"}
+    names = canvas_names(download(tmp_path, name), LAB)
+    assert [student for student, _ in names] == ["ada", "bo"], "no page goes back under it"

@@ -31,6 +31,7 @@ Make = Callable[..., SubmissionResult]
 LAB = "07_self_attention"
 FILES = Path(__file__).parents[1] / "fixtures" / "moodle_files"
 COURSE = 'timezone = "Europe/Berlin"\nteam = ["teacher", "lehrer"]\n'
+DUE = f"[labs.{LAB[:2]}]\ndue = 2026-11-20T23:59:00\n[late]\npercent_per_day = 20\n"
 #: Whose notebook was handed in to a24.
 HANDED_IN = {
     "-dash", "eve.adams@mail.example", "agent007", "zoed", "noid", "mlking", "chris", "versuch", "amueller", "lnull",
@@ -68,8 +69,10 @@ def points24(make_spec) -> LabSpec:
     return make_spec((("one_hot", 24.0),), ())
 
 
-def test_people_are_known_by_the_worksheets_ids_and_drafts_are_not_collected(tmp_path, a_class):
-    done = a_class("a24-folders.zip", "a24-worksheet-en.csv")
+def test_people_are_known_by_the_worksheets_ids_drafts_are_not_collected_and_extensions_count(
+    tmp_path, a_class
+):
+    done = a_class("a24-folders.zip", "a24-worksheet-en.csv", more=DUE)
     assert set(done.students) == HANDED_IN and not done.without_time
     with zipfile.ZipFile(FILES / "a24-folders.zip") as archive:
         for who, folder in (("aschmidt", "Anna Schmidt_16"), ("aschmidt2", "Anna Schmidt_18")):
@@ -79,6 +82,12 @@ def test_people_are_known_by_the_worksheets_ids_and_drafts_are_not_collected(tmp
     assert any("ottotext handed in a typed text but no notebook" in note for note in done.notes)
     assert any("no students, and not counted: lehrer, teacher" in note for note in done.notes)
     assert "3 of the class list are not in this download: niko, rita, susi." in done.notes
+    own_due = settings().due(LAB) + extension_of(LAB, "npatel")
+    assert f"{settings().local(own_due):%m-%d %H:%M}" == "11-24 23:59"
+    assert extension_of(LAB, "sobrien") is None and settings().penalty(LAB, 20, 0.0, own_due) is None
+    assert any("added to extensions.csv: npatel (2026-11-24 23:59)" in note for note in done.notes)
+    again = a_class("a24-folders.zip", "a24-worksheet-en.csv", more=DUE)
+    assert not any("extensions.csv" in note for note in again.notes), "nothing is written twice"
 
 
 def test_without_the_worksheet_two_of_one_name_keep_their_own_folders_and_graded_right(
@@ -195,22 +204,6 @@ def written(path: Path, table: CsvList, **cells: str) -> Path:
                     new[column] = value
             lines.writerow(new)
     return path
-
-
-DUE = f"[labs.{LAB[:2]}]\ndue = 2026-11-20T23:59:00\n[late]\npercent_per_day = 20\n"
-
-
-def test_extensions_and_overrides_on_the_worksheet_count(a_class):
-    done = a_class("a24-folders.zip", "a24-worksheet-en.csv", more=DUE)
-
-    def own_due(student: str) -> str:
-        return f"{settings().local(settings().due(LAB) + extension_of(LAB, student)):%m-%d %H:%M}"
-
-    assert own_due("npatel") == "11-24 23:59" and extension_of(LAB, "sobrien") is None
-    assert settings().penalty(LAB, 20, 0.0, settings().due(LAB) + extension_of(LAB, "npatel")) is None
-    assert any("added to extensions.csv: npatel (2026-11-24 23:59)" in note for note in done.notes)
-    again = a_class("a24-folders.zip", "a24-worksheet-en.csv", more=DUE)
-    assert not any("extensions.csv" in note for note in again.notes), "nothing is written twice"
 
 
 def test_overrides_of_due_dates_count_where_they_are_longer(tmp_path, course_at):
@@ -361,12 +354,9 @@ def test_moodles_lists_are_read_as_csv_xlsx_and_json(file):
     assert len(people.people) == 24 and people.find("00123").student == "amueller"
     assert people.find("mlking").section == "Team 7 (Mo. 8:00)"
     assert any("without roles" in note for note in read_class_list(FILES / file).notes)
-
-
-def test_roles_on_a_list_say_who_is_a_student():
-    people = read_class_list(FILES / "core_enrol_get_enrolled_users.json")
-    assert len(people.people) == 24 and people.find("lehrer@uni.example") is None
-    assert any("no students, and not counted: teacher, lehrer@uni.example" in n for n in people.notes)
+    with_roles = read_class_list(FILES / "core_enrol_get_enrolled_users.json")
+    assert len(with_roles.people) == 24 and with_roles.find("lehrer@uni.example") is None
+    assert any("no students, and not counted: teacher, lehrer@uni" in note for note in with_roles.notes)
 
 
 @pytest.mark.parametrize("file", ["gradebook.csv", "gradebook.xlsx"])

@@ -23,9 +23,9 @@ Make = Callable[..., SubmissionResult]
 LAB = "00_warm_up"
 
 
-def table(path: Path) -> list[list[str]]:
+def table(path: Path, separator: str = ",") -> list[list[str]]:
     with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.reader(file))
+        return list(csv.reader(file, delimiter=separator))
 
 
 def list_of(path: Path, *names: str) -> Path:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.collect.canvas_owners import canvas_names
-from autograder.course.class_list import ClassList
+from autograder.collect import canvas_names
 from autograder.errors import UserError
 from autograder.exports import export
 from autograder.results import SubmissionResult
@@ -74,7 +73,6 @@ def test_canvas_reads_user_and_last_attachment_of_its_own_download(tmp_path, spe
             "anon_ab12c_99_x.ipynb",
         ),
         spec.name,
-        ClassList(),
     )
     results = [make_result("hara_ada_7001"), make_result("diazbo_7002"), make_result("by mail")]
     made = export("canvas-feedback", results, spec, tmp_path, download=names)

@@ -14,20 +14,15 @@ from autograder.exports import export
 from autograder.exports.canvas import REMARK
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.results import EARLIER_NOTE, SubmissionResult
+from tests.exports.test_exports import LAB, table
 
 Make = Callable[..., SubmissionResult]
-LAB = "00_warm_up"
 
 
 def put(path: Path, rows: list[list[str]], separator: str = ",", encoding: str = "utf-8") -> Path:
     with path.open("w", encoding=encoding, newline="") as file:
         csv.writer(file, delimiter=separator).writerows(rows)
     return path
-
-
-def table(path: Path, separator: str = ",") -> list[list[str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.reader(file, delimiter=separator))
 
 
 @pytest.mark.parametrize("typed", ["1,5", "x" * 200_000])
@@ -210,7 +205,7 @@ def test_people_of_the_class_list_and_of_the_download_without_a_result_are_named
     for form in ("canvas", "moodle"):
         made = export(form, [make_result("ada")], spec, tmp_path)
         assert "On the list, but no result here is theirs: zed." in made.notes
-    read = [("ada", "1", "ada_1_5_x.ipynb"), ("zed", "9", "zed_9_6_x.ipynb")]
+    read = [("ada_1", "ada_1_5_x.ipynb"), ("zed_9", "zed_9_6_x.ipynb")]
     made = export("canvas-feedback", [make_result("ada_1")], spec, tmp_path, download=read)
     assert made.notes == ("In the download, but no result here is theirs: zed_9.",)
 

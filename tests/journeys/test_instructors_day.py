@@ -370,12 +370,15 @@ def test_every_export_holds_the_final_points(day: Day, mended: str) -> None:
             ["Student", "ID"],
             *([name.rpartition("_")[0], name.rpartition("_")[2]] for name in final),
         ],
-        "moodle": [
-            ["Full name", "Email address"],
-            *([name.rpartition("_")[0], f"{name[:2]}@uni.edu"] for name in final),
+        "moodle-worksheet": [
+            ["Identifier", "Full name", "Grade", "Maximum grade"],
+            *(
+                [f"Participant {name.rpartition('_')[2]}", name.rpartition("_")[0], "", "23"]
+                for name in final
+            ),
         ],
     }
-    for form in ("canvas", "moodle", "gradescope", "github"):
+    for form in ("canvas", "moodle-worksheet", "gradescope", "github"):
         roster = day.folder / f"{form}.csv"
         with roster.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows(lists.get(form, []))
@@ -386,8 +389,8 @@ def test_every_export_holds_the_final_points(day: Day, mended: str) -> None:
     canvas = list(csv.reader((out / f"canvas-{LAB}.csv").open(encoding="utf-8-sig")))
     by_name = {f"{row[0]}_{row[1]}": float(row[5]) for row in canvas[2:]}
     assert by_name == pytest.approx(final, abs=0.005)
-    moodle = list(csv.DictReader((out / f"moodle-{LAB}.csv").open(encoding="utf-8-sig")))
-    assert [float(row[LAB]) for row in moodle] == pytest.approx(list(final.values()), abs=0.005)
+    moodle = list(csv.DictReader((out / f"moodle-worksheet-{LAB}.csv").open(encoding="utf-8-sig")))
+    assert [float(row["Grade"]) for row in moodle] == pytest.approx(list(final.values()), abs=0.005)
     for student, points in final.items():
         gradescope = json.loads((out / "gradescope" / student / "results.json").read_text())
         github = json.loads((out / "github-classroom" / student / "autograding.json").read_text())
