@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -99,14 +98,6 @@ STRONGEST, REDUCED = ISOLATION
 
 #: Without a notebook to grade.
 UNREAD = ("missing", "unreadable")
-#: How many notes about its form a notebook gets: one with a thousand copies of a cell has as many.
-MAX_NOTES = 50
-
-
-def first_notes(notes: Sequence[str]) -> list[str]:
-    """The first of very many notes, and how many more there are."""
-    more = len(notes) - MAX_NOTES
-    return [*notes[:MAX_NOTES], *([f"… and {more} more notes like these."] if more > 0 else [])]
 
 
 def whole_sentences(text: str, most: int = 2000) -> str:

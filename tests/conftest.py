@@ -47,7 +47,6 @@ SLOW_TESTS = (
     "demos/",
     "docker/",
     "exports/test_gradescope_zip.py",
-    "gradebook/test_writer.py::test_nbgrader_export_and_formgrader_work_on_the_tree",
     "gradebook/test_writer.py::test_the_rows_are_those_that_nbgrader_itself_writes",
     "grading/test_diagnosis.py",
     "grading/test_grader.py",

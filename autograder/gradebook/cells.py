@@ -18,6 +18,8 @@ from sqlalchemy.orm import Session
 from autograder.course.lab import LabSpec
 from autograder.errors import GradingError
 
+#: nbgrader's name for the course of a folder that names none.
+_COURSE = "default_course"
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
@@ -113,15 +115,15 @@ def test_cells(spec: LabSpec) -> dict[str, str]:
     return {question: cell for cell, question in lab_cells(spec).question_of.items()}
 
 
-def save_lab(session: Session, lab: LabCells, course_id: str) -> SavedLab:
+def save_lab(session: Session, lab: LabCells) -> SavedLab:
     """Create or bring up to date the course, the assignment, the notebook and its cells.
 
     A cell that is no longer in the master goes, with its automatic grades. Raises GradingError when
     people have entered marks for such a cell: those must not vanish.
     """
-    if session.execute(select(api.Course.id).where(api.Course.id == course_id)).first() is None:
-        session.execute(insert(api.Course), [{"id": course_id}])
-    wanted_assignment = {"name": lab.name, "course_id": course_id}
+    if session.execute(select(api.Course.id).where(api.Course.id == _COURSE)).first() is None:
+        session.execute(insert(api.Course), [{"id": _COURSE}])
+    wanted_assignment = {"name": lab.name, "course_id": _COURSE}
     assignment_id = _find_or_insert(
         session, api.Assignment, (api.Assignment.name == lab.name,), wanted_assignment
     )

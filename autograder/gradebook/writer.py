@@ -54,7 +54,6 @@ class GradebookWriter:
         path: Path,
         lab_spec: LabSpec,
         *,
-        course_id: str = "default_course",
         due: datetime.datetime | None = None,
         extension: Extension = lambda student: None,
         late_penalty: LatePenalty | None = None,
@@ -69,7 +68,7 @@ class GradebookWriter:
         try:
             with self._transaction() as session:
                 _prepare_schema(session, self.path)
-                self._saved = save_lab(session, self.lab, course_id)
+                self._saved = save_lab(session, self.lab)
                 self._write_due(session, due)
         except BaseException:
             self.close()

@@ -69,18 +69,9 @@ def command(out: Path, port: int = 8888, browser: bool = True) -> list[str]:
     return jupyter
 
 
-def enable_extensions(environment: dict[str, str]) -> None:
-    """Switch on nbgrader's server extensions (a freshly installed environment has them on already)."""
-    subprocess.run(
-        [sys.executable, "-m", "jupyter", "server", "extension", "enable", "--sys-prefix", "--py", "nbgrader"],
-        env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
-
-
 def serve(out: Path, port: int, browser: bool) -> int:
     """Serve until Ctrl + C, SIGTERM or the terminal's end, which end the server too; the server's exit status."""
     folder = configure(out)
-    enable_extensions(dict(os.environ))
     # In a session of its own it hears of Ctrl + C from here alone, and asks nobody whether that was meant.
     server = subprocess.Popen(command(folder, port, browser), cwd=folder, start_new_session=True)
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):

@@ -1,6 +1,6 @@
-"""What nbgrader's pages (Formgrader, its feedback) show of a student's own HTML and markdown: what cannot run.
+"""What Formgrader's pages show of a student's own HTML and markdown: what cannot run.
 
-``nbgrader_settings.py`` puts these filters in place of nbconvert's. Formgrader's template does not clean written
+``nbgrader_plugin/settings`` puts these filters in place of nbconvert's. Formgrader's template does not clean written
 answers at all, and nbconvert's own cleaning shows ordinary tags (a paragraph, a heading) as text. Formulas are drawn
 here, because MathJax comes from the network.
 """
@@ -143,6 +143,11 @@ def coloured_output(text: str) -> str:
     """What a cell printed, as HTML: in the terminal's colours, where there are not thousands of them."""
     plain = strip_ansi(text) if text.count("\x1b") > _MOST_COLOURS else text  # type: ignore[no-untyped-call]
     return str(ansi2html(plain))  # type: ignore[no-untyped-call]
+
+
+def as_it_is(text: str) -> str:
+    """The text: nbconvert looks for links to ``files/`` in it, for the square of its brackets, and we allow none."""
+    return text
 
 
 class _Renderer(IPythonRenderer):

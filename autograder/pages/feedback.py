@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from markupsafe import Markup
@@ -25,34 +25,39 @@ FAULT_SENTENCE = "Our grader had trouble with your notebook, which is not your f
 
 
 @dataclass(frozen=True)
-class QuestionView:
-    """One graded function as the page shows it."""
+class AnswerView:
+    """One graded function, or one written answer, as the page shows it."""
 
+    #: "question" or "written".
+    kind: str
     number: int
     name: str
-    points: float
+    #: None while nobody has read it.
+    points: float | None
     max_points: float
-    #: None where all fail for the one reason that the headline gives.
-    tests: tuple[TestResult, ...]
-    #: What is wrong, in a sentence; "" where nothing is, or nobody can say.
-    headline: str
-    hint: str
-    #: The student's error where no line of ``code`` shows it.
-    error: str
-    code: OwnCode
-    forbidden: tuple[str, ...]
-    #: Whether a person is still to say if that costs points.
-    in_question: bool
-    public_checks: tuple[tuple[bool, str], ...]
-    by_hand: str
+    #: The teacher's, as HTML.
     comment: str
     place: Place
-    kind: str = "question"
+    #: Why a written answer has the points that it has.
+    remark: str = ""
+    #: None where all fail for the one reason that the headline gives.
+    tests: tuple[TestResult, ...] = ()
+    #: What is wrong, in a sentence; "" where nothing is, or nobody can say.
+    headline: str = ""
+    hint: str = ""
+    #: The student's error where no line of ``code`` shows it.
+    error: str = ""
+    code: OwnCode = field(default_factory=OwnCode)
+    forbidden: tuple[str, ...] = ()
+    #: Whether a person is still to say if that costs points.
+    in_question: bool = False
+    public_checks: tuple[tuple[bool, str], ...] = ()
+    by_hand: str = ""
 
     @property
     def lost(self) -> float:
-        """The points that are missing."""
-        return max(0.0, self.max_points - self.points)
+        """The points that are missing for sure."""
+        return 0.0 if self.points is None else max(0.0, self.max_points - self.points)
 
     @property
     def failed(self) -> tuple[TestResult, ...]:
@@ -63,26 +68,6 @@ class QuestionView:
     def passed(self) -> tuple[TestResult, ...]:
         """The tests that passed."""
         return tuple(test for test in self.tests if test.passed)
-
-
-@dataclass(frozen=True)
-class WrittenView:
-    """One written answer as the page shows it; ``points`` is None while nobody has read it."""
-
-    number: int
-    name: str
-    points: float | None
-    max_points: float
-    comment: str
-    remark: str
-    place: Place
-    kind: str = "written"
-    by_hand: str = ""
-
-    @property
-    def lost(self) -> float:
-        """The points that are missing for sure."""
-        return 0.0 if self.points is None else max(0.0, self.max_points - self.points)
 
 
 @dataclass(frozen=True)
@@ -100,8 +85,7 @@ class FeedbackView:
     #: What happened while the notebook ran, and how it was read.
     run_notes: tuple[str, ...]
     notes: tuple[str, ...]
-    questions: tuple[QuestionView, ...]
-    written: tuple[WrittenView, ...]
+    answers: tuple[AnswerView, ...]
     late: str
     late_penalty: float
     waiting: str
@@ -115,21 +99,18 @@ class FeedbackView:
     @property
     def max_score(self) -> float:
         """Points of what has been graded so far."""
-        return sum(q.max_points for q in self.questions) + sum(
-            answer.max_points for answer in self.written if answer.points is not None
-        )
+        return sum(one.max_points for one in self.answers if one.points is not None)
 
     @property
-    def changes(self) -> tuple[QuestionView | WrittenView, ...]:
+    def changes(self) -> tuple[AnswerView, ...]:
         """What lost points, or may yet, in the lab's order."""
-        questions = tuple(one for one in self.questions if one.lost > 1e-9 or one.in_question)
-        return (*questions, *(one for one in self.written if one.lost > 1e-9)) if self.judged else ()
+        lost = (one for one in self.answers if one.lost > 1e-9 or one.in_question)
+        return tuple(lost) if self.judged else ()
 
     @property
-    def others(self) -> tuple[QuestionView | WrittenView, ...]:
+    def others(self) -> tuple[AnswerView, ...]:
         """All the rest: what is right, and what waits."""
-        parts: tuple[QuestionView | WrittenView, ...] = (*self.questions, *self.written)
-        return tuple(one for one in parts if one not in self.changes)
+        return tuple(one for one in self.answers if one not in self.changes)
 
 
 class FeedbackWriter:
@@ -163,20 +144,21 @@ class FeedbackWriter:
                 final.questions[question.name],
                 cells,
                 tuple(result.public_checks.get(question.name, ())),
-                marks.comments.get(question.name, ""),
+                _comment(marks, question.name),
                 self._places.get(question.name, Place()),
             )
             for number, question in enumerate(self._all(result), 1)
         )
         written = tuple(
-            _written(
+            AnswerView(
+                "written",
                 number,
                 name,
+                None if final.written[name].score is None else final.written[name].final,
                 maximum,
-                final.written[name],
-                marks.comments.get(name, ""),
-                result.readable,
+                _comment(marks, name),
                 self._places.get(name, Place()),
+                _remark(final.written[name], result.readable),
             )
             for number, (name, maximum) in enumerate(self.spec.written, 1)
         )
@@ -190,8 +172,7 @@ class FeedbackWriter:
             judged=judged,
             run_notes=tuple(note for note in result.notes if note in first),
             notes=tuple(note for note in result.notes if note not in first),
-            questions=questions,
-            written=written,
+            answers=(*questions, *written),
             late=_late(result.lab, marks),
             late_penalty=final.late_penalty,
             waiting=_waiting(written),
@@ -215,7 +196,7 @@ def _question(
     public_checks: tuple[tuple[bool, str], ...],
     comment: str,
     place: Place,
-) -> QuestionView:
+) -> AnswerView:
     words = []
     if final.manual is not None and final.manual != question.points:
         words.append(
@@ -228,7 +209,8 @@ def _question(
     one_reason = len(messages) == 1 and (question.did_not_run or _same(next(iter(messages)), headline))
     unwritten = any(test.message == NOT_WRITTEN for test in question.tests)
     code = OwnCode() if unwritten else own_code(cells, question)
-    return QuestionView(
+    return AnswerView(
+        kind="question",
         number=number,
         name=question.name,
         points=final.final,
@@ -244,7 +226,7 @@ def _question(
         in_question=question.in_question and final.manual is None,
         public_checks=public_checks,
         by_hand=" ".join(words),
-        comment=_comment(comment),
+        comment=comment,
         place=place,
     )
 
@@ -278,21 +260,16 @@ def _without_repeats(tests: tuple[TestResult, ...]) -> tuple[TestResult, ...]:
     return tuple(kept)
 
 
-def _written(
-    number: int, name: str, maximum: float, final: CellPoints, comment: str, readable: bool, place: Place
-) -> WrittenView:
-    remark = ""
-    if final.manual is None and not readable:
-        remark = "There was no notebook to read it from."
-    elif final.manual is None and final.score is not None:
-        remark = "There was no answer to read."
-    earned = None if final.score is None else final.final
-    return WrittenView(number, name, earned, maximum, _comment(comment), remark, place)
+def _remark(final: CellPoints, readable: bool) -> str:
+    """Why nobody is asked to read a written answer."""
+    if final.manual is not None or (readable and final.score is None):
+        return ""
+    return "There was no answer to read." if readable else "There was no notebook to read it from."
 
 
-def _comment(text: str) -> str:
+def _comment(marks: TeacherMarks, name: str) -> str:
     """A teacher's comment as HTML: Formgrader asks for it in markdown, with formulas."""
-    if not text:
+    if not (text := marks.comments.get(name)):
         return ""
     from autograder.pages.clean_html import comment_html  # half a second, for those who comment
 
@@ -317,7 +294,7 @@ def _late(lab: str, marks: TeacherMarks) -> str:
     return f"It came in {duration(marks.seconds_late)} after the due date{cost}."
 
 
-def _waiting(written: tuple[WrittenView, ...]) -> str:
+def _waiting(written: tuple[AnswerView, ...]) -> str:
     open_answers = [answer for answer in written if answer.points is None]
     if not open_answers:
         return ""

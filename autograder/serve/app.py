@@ -6,9 +6,7 @@ import asyncio
 import contextlib
 import logging
 import signal
-import ssl
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from tornado.netutil import bind_sockets
@@ -20,7 +18,7 @@ from autograder.serve.door import Door, room
 from autograder.serve.hand_in import Attempts, Feedback, HandIn, Home, Receipt, SignIn, SignOut
 from autograder.serve.handlers import Failure, Handler
 from autograder.serve.screen import Demo, Events, Screen, StartStop
-from autograder.serve.service import Options, Service
+from autograder.serve.service import Options, Part, Service
 from autograder.serve.team import Ask, Decide, State, Team
 
 #: Bytes of a request that is no notebook, and seconds that anybody has to send one.
@@ -57,6 +55,7 @@ def application(service: Service) -> Application:
         (rf"team/{lab}/decide", Decide),
         (r"demos/([0-9a-z_]+)\.html", Demo),
     ]
+    routes += service.part.routes if service.part is not None else []
     shared = {"service": service}
     nothing: type[Handler] = Nothing
     if service.options.hub:
@@ -101,28 +100,22 @@ def run(
     options: Options,
     address: str,
     port: int,
-    *,
-    certificate: tuple[Path, Path] | None = None,
-    ready: Callable[[Service], None] = lambda service: None,
+    ready: Callable[[Service], None],
+    part: Callable[[Service], Part] | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM. ``ready`` is told when the first notebook would be graded at once."""
     options.out.mkdir(parents=True, exist_ok=True)
     options.live.mkdir(exist_ok=True, mode=0o700)
     with sole_writer(options.live), contextlib.closing(Service(options)) as service:
-        asyncio.run(_serve(service, address, port, certificate, ready))
+        service.part = part(service) if part is not None else None
+        asyncio.run(_serve(service, address, port, ready))
 
 
-async def _serve(
-    service: Service,
-    address: str,
-    port: int,
-    certificate: tuple[Path, Path] | None,
-    ready: Callable[[Service], None],
-) -> None:
+async def _serve(service: Service, address: str, port: int, ready: Callable[[Service], None]) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    server = server_of(service, room(), certificate)
+    server = server_of(service, room())
     try:
         server.add_sockets(bind_sockets(port, address))
     except OSError as error:
@@ -137,20 +130,9 @@ async def _serve(
     await server.close_all_connections()
 
 
-def server_of(service: Service, most: int, certificate: tuple[Path, Path] | None = None) -> Door:
+def server_of(service: Service, most: int) -> Door:
     """A server of at most so many connections."""
     return Door(
         application(service), answering=service.answering, most=most, max_body_size=SMALL, body_timeout=BODY_SECONDS,
-        idle_connection_timeout=IDLE_SECONDS, max_header_size=16 << 10, ssl_options=_context(certificate),
+        idle_connection_timeout=IDLE_SECONDS, max_header_size=16 << 10,
     )  # fmt: skip
-
-
-def _context(certificate: tuple[Path, Path] | None) -> ssl.SSLContext | None:
-    if certificate is None:
-        return None
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    try:
-        context.load_cert_chain(*certificate)
-    except (OSError, ssl.SSLError) as error:
-        raise UserError(f"The certificate {certificate[0]} cannot be used: {error}.") from None
-    return context

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from autograder.course.policy_file import extension_of, settings, spec
+from autograder.course.policy_file import extension_of, settings
 from autograder.errors import UserError
 from autograder.pages.feedback import FAULT_SENTENCE
 from autograder.pages.render import duration
@@ -77,10 +77,15 @@ def counting(lab: str, attempts: Sequence[Attempt]) -> Attempt | None:
         return attempts[-1] if attempts else None
     if settings().live_of(lab).counts == "last":
         return graded[-1]
-    due = settings().due(lab)
-    longer = extension_of(lab, graded[0].student) if due is not None else None
-    own = due + longer if due is not None and longer else due
+    own = due_of(lab, graded[0].student)
     return max(graded, key=lambda attempt: (_worth(attempt, own), attempt.number))
+
+
+def due_of(lab: str, student: str) -> datetime | None:
+    """When a lab is due for a student, in UTC without a zone; None when it is not."""
+    due = settings().due(lab)
+    longer = extension_of(lab, student) if due is not None else None
+    return due + longer if due is not None and longer else due
 
 
 def _worth(attempt: Attempt, due: datetime | None) -> float:
@@ -104,14 +109,11 @@ def card_of(attempt: Attempt, result: SubmissionResult | None, used: int, queue:
     policy = settings().live_of(attempt.lab)
     card: dict[str, Any] = {
         "lab": attempt.lab,
-        "title": spec(attempt.lab).title,
         "receipt": attempt.receipt,
         "received": clock(attempt.received),
-        "digest": attempt.digest,
         "number": attempt.number,
         "attempt": used,
         "of": policy.attempts,
-        "counts": policy.counts,
         "state": "waiting",
         "questions": [],
     }
@@ -122,10 +124,8 @@ def card_of(attempt: Attempt, result: SubmissionResult | None, used: int, queue:
     if not points and policy.verdicts == "after closing":
         closing = closing_of(attempt.lab, attempt.student)
         when = f" on {clock(closing)}" if closing is not None else ""
-        return card | {
-            "state": "kept",
-            "message": f"You will see what became of it when the lab has closed{when}.",
-        }
+        message = f"You will see what became of it when the lab has closed{when}."
+        return card | {"state": "kept", "message": message}
     return card | _verdict(result, points)
 
 

@@ -157,13 +157,15 @@ def test_what_the_course_takes_back_goes_and_what_a_person_entered_stays(
     )
 
 
-@pytest.mark.parametrize("name", ["Sammy Davis Jr.", "Müller & Sohn", "`id`", "ada-0123456789abcdef"])
 def test_an_extension_stays_whosever_name_is_stored_as_another(
-    spec: LabSpec, make_result: Callable[..., SubmissionResult], tmp_path: Path, name: str
+    spec: LabSpec, make_result: Callable[..., SubmissionResult], tmp_path: Path
 ) -> None:
-    longer = {name: datetime.timedelta(days=2)}
+    names = ["Sammy Davis Jr.", "Müller & Sohn", "`id`", "ada-0123456789abcdef"]
+    longer = dict.fromkeys(names, datetime.timedelta(days=2))
     with GradebookWriter(
         tmp_path / "gradebook.db", spec, due=DUE, extension=longer.get, late_penalty=lambda *_: 2.0
     ) as writer:
-        writer.write(make_result(name))
-        assert writer.apply_policy([name, "bo"]) == [] and writer.marks(name).late_penalty == 0
+        for name in names:
+            writer.write(make_result(name))
+        assert writer.apply_policy([*names, "bo"]) == []
+        assert not any(writer.marks(name).late_penalty for name in names)

@@ -29,8 +29,7 @@ LABS = all_labs()
 NUMBERS = {lab[:2] for lab in LABS}
 #: What only shows, carries or writes: pages are kept current by ``run/stale_pages.py``. A new folder is placed here or in ``JUDGES``.
 SHOWS = {
-    "__init__.py", "audit", "cli", "collect", "exports", "gradebook", "importing", "nbgrader_plugin", "pages", "preview", "run",
-    "serve", "systems",
+    "__init__.py", "audit", "cli", "collect", "exports", "gradebook", "importing", "nbgrader_plugin", "pages", "run", "serve", "systems",
 }  # fmt: skip
 #: Modules of the student kit -> the labs whose cells, cards or questions come to run them, read off the labs by hand.
 USERS = {

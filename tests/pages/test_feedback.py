@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -22,37 +20,10 @@ from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.own_code import MOST_LINES, own_code
 from autograder.pages.render import duration, plain, points, prose, sentence, share
 from autograder.results import STATUSES, QuestionResult, SubmissionResult, TestResult
+from tests.fixtures.html_reader import read
 
 Make = Callable[..., SubmissionResult]
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">\'"&{{ 7 * 7 }}\x1b[31m\x00\u202e'
-
-
-class Reader(HTMLParser):
-    """Collects a page's elements and its visible text."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self._hidden = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        self._hidden = tag in ("style", "script")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._hidden = False
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.text += data
-
-
-def read(page: str) -> Reader:
-    reader = Reader()
-    reader.feed(page)
-    reader.text = re.sub(r"\s+", " ", reader.text)
-    return reader
 
 
 @pytest.fixture
@@ -117,15 +88,11 @@ def test_the_call_that_a_question_forbids_is_marked(writer: FeedbackWriter, wron
     assert "without torch.softmax" in text and "A person looks at this; until then your points stand." in text
 
 
-@pytest.mark.parametrize(
-    "notebook",
-    ["", "[]", "{}", '{"cells": 3}', '{"cells": [7, {"cell_type": "code"}]}', "[" * 100_000, "no JSON"],
-)
-def test_without_code_that_can_be_shown_the_error_stands_alone(
-    writer: FeedbackWriter, wrong: Make, notebook: str
-) -> None:
-    page = writer.page(wrong(softmax(), notebook=notebook))
-    assert "in softmax, line 5: return weights / total" in read(page).text and 'class="code"' not in page
+def test_without_code_that_can_be_shown_the_error_stands_alone(writer: FeedbackWriter, wrong: Make) -> None:
+    cells = '{"cells": [7, {"cell_type": "code"}]}'
+    for notebook in ("", "[]", "{}", '{"cells": 3}', cells, "[" * 100_000, "no JSON"):
+        page = writer.page(wrong(softmax(), notebook=notebook))
+        assert "in softmax, line 5: return weights / total" in read(page).text and 'class="code"' not in page
 
 
 @given(st.text(), st.text())
@@ -229,21 +196,14 @@ def test_nothing_a_student_wrote_becomes_markup(
     assert "<script>alert(1)</script>" in reader.text, "shown as text"
     assert "{{ 7 * 7 }}" in reader.text
     assert "\x1b" not in reader.text and "\x00" not in reader.text
-
-
-def test_the_page_loads_nothing_and_runs_nothing(writer: FeedbackWriter, wrong: Make) -> None:
-    reader = read(writer.page(wrong(softmax())))
     assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in reader.tags}
     policies = [a["content"] for tag, a in reader.tags if a.get("http-equiv") == "Content-Security-Policy"]
     assert policies and "default-src 'none'" in str(policies[0])
 
 
-@pytest.mark.parametrize("status", STATUSES)
-def test_every_status_has_its_words(writer: FeedbackWriter, make_result: Make, status: str) -> None:
-    assert STATUSES[status].for_student in read(writer.page(make_result("ada", status=status))).text
-
-
-def test_a_missing_notebook_scores_zero_of_everything(writer: FeedbackWriter, make_result: Make) -> None:
+def test_every_status_has_its_words(writer: FeedbackWriter, make_result: Make) -> None:
+    for status in STATUSES:
+        assert STATUSES[status].for_student in read(writer.page(make_result("ada", status=status))).text
     text = read(writer.page(make_result("ada", status="missing", questions=(), notebook=""))).text
     assert "0 of 15 points" in text
 
@@ -298,30 +258,15 @@ def test_any_text_is_escaped_in_sentences_and_prose(text: str) -> None:
     str(sentence(text)).encode("utf-8")
 
 
-def test_code_and_products_are_not_taken_for_emphasis() -> None:
+def test_code_and_products_are_not_taken_for_emphasis_and_a_very_long_error_is_cut() -> None:
     assert prose("scale `q * k * v` and a * b * c") == "<p>scale <code>q * k * v</code> and a * b * c</p>"
-
-
-def test_a_very_long_error_is_cut_in_the_middle() -> None:
     cut = plain("begin" + "x" * 100_000 + "end")
     assert len(cut) < 9000 and cut.startswith("begin") and cut.endswith("end")
 
 
-@pytest.mark.parametrize(
-    ("value", "words"), [(4.0, "4"), (2.5, "2.5"), (1 / 3, "0.33"), (0.0, "0"), (10.0, "10")]
-)
-def test_points_have_no_needless_zeros(value: float, words: str) -> None:
-    assert points(value) == words
-
-
-def test_a_bar_is_never_wider_than_its_frame() -> None:
+def test_points_shares_and_lengths_of_time_are_short() -> None:
+    assert [points(value) for value in (4.0, 2.5, 1 / 3, 0.0, 10.0)] == ["4", "2.5", "0.33", "0", "10"]
     assert [share(v, 4) for v in (-1, 0, 1, 4, 9)] == ["0", "0", "25", "100", "100"]
     assert share(1, 0) == "0"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(5, "less than a minute"), (61, "1 minute"), (4800, "1 hour 20 minutes"), (172800, "2 days")],
-)
-def test_lengths_of_time_are_words(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
+    lengths = {5: "less than a minute", 61: "1 minute", 4800: "1 hour 20 minutes", 172800: "2 days"}
+    assert {seconds: duration(seconds) for seconds in lengths} == lengths

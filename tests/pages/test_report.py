@@ -7,7 +7,6 @@ import json
 import random
 import re
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +32,7 @@ from autograder.pages.report.statistics import (
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.pipeline import ClassResult
 from autograder.run.plan import Plan
+from tests.fixtures.html_reader import read
 
 Make = Callable[..., SubmissionResult]
 Submit = Callable[..., str]
@@ -100,7 +100,7 @@ def test_the_report_counts_statuses_and_misconceptions(
     assert "1 of 3 submissions were graded with isolation “reduced (own user id, limits)” only" in text
 
 
-def test_the_headline_tells_when_half_of_the_class_has_everything(
+def test_the_headline_tells_what_half_of_the_class_has(
     tmp_path: Path, spec: LabSpec, make_result: Make
 ) -> None:
     assert "half of the class has all 10 points" in text_of(
@@ -108,10 +108,20 @@ def test_the_headline_tells_when_half_of_the_class_has_everything(
     )
     lower = [make_result("ada"), make_result("bo", 1, 1)]
     assert "Half of the class has 6 points or more" in text_of(build_report(lower, spec, tmp_path))
-
-
-def test_an_empty_class_still_has_a_report(tmp_path: Path, spec: LabSpec) -> None:
     assert "0 submissions read" in text_of(build_report([], spec, tmp_path))
+
+
+def test_of_very_many_misconceptions_the_commonest_are_shown_and_the_others_folded(
+    tmp_path: Path, spec: LabSpec, make_result: Make
+) -> None:
+    def wrong(n: int) -> QuestionResult:
+        return QuestionResult("softmax", 0, 6, misconception=f"idea {n}", hint="")
+
+    rows = [
+        make_result(f"s{n}{k}", questions=(wrong(n),)) for n in range(12) for k in range(2 if n < 3 else 1)
+    ]
+    text = text_of(build_report(rows, spec, tmp_path))
+    assert text.index("idea 2 hint") < text.index("2 more, of 1 student each") < text.index("idea 9 hint")
 
 
 def test_names_titles_and_demos_cannot_become_markup(
@@ -123,13 +133,7 @@ def test_names_titles_and_demos_cannot_become_markup(
         [make_result(hostile, questions=(wrong,))], spec, tmp_path, {hostile: "javascript:alert(3)"}
     )
 
-    class Tags(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            seen.append((tag, dict(attrs)))
-
-    seen: list[tuple[str, dict[str, str | None]]] = []
-    reader = Tags()
-    reader.feed(path.read_text(encoding="utf-8"))
+    seen = read(path.read_text(encoding="utf-8")).tags
     assert [tag for tag, _ in seen].count("script") == 1
     assert "img" not in {tag for tag, _ in seen}
     assert not any("javascript" in str(a.get("href")) or "onerror" in a for _, a in seen)
@@ -212,100 +216,56 @@ def test_the_same_long_prose_is_a_group_and_a_short_sentence_is_none(
 
 
 def test_who_wrote_too_much_is_named_on_the_report(
-    tmp_path: Path, spec: LabSpec, submit: Submit, make_result: Make, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, spec: LabSpec, submit: Submit, make_result: Make
 ) -> None:
     sources = {"long": {"softmax": "x = 1\n" * similarity.MAX_READ, "why_softmax": "a " * 90_000}}
-    sources |= {name: {"softmax": function(3)} for name in ("ada", "bo")} | {
-        "cy": {"softmax": function(4) + function(5)}
-    }
+    sources |= {name: {"softmax": function(3)} for name in ("ada", "bo")}
     rows = [make_result(name, notebook=submit(spec, cells)) for name, cells in sources.items()]
     text = text_of(build_report([*rows, make_result("di", notebook="")], spec, tmp_path))
     for what in ("code is", "written answers are"):
         assert f"their {what} far longer than any that is asked for: long ." in text
-    assert "ada , bo the code 100%" in text
-    monkeypatch.setattr(similarity, "MAX_COMPARED", 400)
-    alike = alike_groups(class_of(spec, submit, make_result, sources), spec)
-    assert alike.left_out["code"] == ("cy", "long") and [g.students for g in alike.groups] == [("ada", "bo")]
-
-
-def test_the_group_is_worded_with_care(
-    tmp_path: Path, spec: LabSpec, submit: Submit, make_result: Make
-) -> None:
-    shared = submit(spec, {"softmax": function(3)})
-    path = build_report([make_result(name, notebook=shared) for name in ("ada", "bo")], spec, tmp_path)
-    assert "Alike does not mean copied." in text_of(path)
-    alone = build_report([make_result("ada", notebook=shared)], spec, tmp_path)
+    assert "ada , bo the code 100%" in text and "Alike does not mean copied." in text
+    alone = build_report([make_result("ada", notebook=rows[1].notebook)], spec, tmp_path)
     assert "No two submissions are more alike" in text_of(alone)
 
 
-def test_the_screen_has_one_line_a_student_those_in_trouble_first(make_result: Make, tmp_path: Path) -> None:
-    wrong = QuestionResult(
-        "softmax",
-        2,
-        6,
-        (),
-        "softmax over queries instead of keys",
-        cause="softmax over queries instead of keys",
+def screen(rows: tuple[SubmissionResult, ...], tmp_path: Path, *more: object, width: int = 400) -> str:
+    """What the terminal shows of a class."""
+    done = ClassResult(
+        "03_votes_to_attention", rows, Plan((), (), {}), {}, (), tmp_path, tmp_path / "report.html", *more
     )
+    console = Console(record=True, width=width)
+    show_table(console, done)
+    show_summary(console, done, 1.0)
+    return console.export_text()
+
+
+def test_the_screen_has_one_line_a_student_those_in_trouble_first(make_result: Make, tmp_path: Path) -> None:
+    idea = "softmax over queries instead of keys"
+    wrong = QuestionResult("softmax", 2, 6, (), idea, cause=idea)
     rows = (
         make_result("ada"), make_result("bo", score=2.0, questions=(QuestionResult("one_hot", 0, 4, cause="x " * 99), wrong)),
         make_result("cy", 4, 2, status="partly-run", notes=("The cell that begins `x` stopped: NameError",), questions=(wrong,)),
     )  # fmt: skip
-    done = ClassResult(
-        "03_votes_to_attention", rows, Plan((), (), {}), {}, (), tmp_path, tmp_path / "report.html"
-    )
-    console = Console(record=True, width=80)
-    show_table(console, done)
-    show_summary(console, done, 1.0)
-    lines = console.export_text().splitlines()
+    lines = screen(rows, tmp_path, width=80).splitlines()
     assert [line.split()[0] for line in lines[1:4]] == ["cy", "bo", "ada"] and not lines[4].strip()
     assert "Q1: softmax over queries instead of keys" in lines[1] and max(map(len, lines)) <= 80
     assert any("2 × Q" in line for line in lines) or sum("1 × Q" in line for line in lines) == 2
 
 
-@pytest.mark.parametrize(
-    ("unread", "sentence"),
-    [
-        ([], "3 submissions, mean 7.0 of 10 points;"),
-        (["unreadable", "missing"], "5 submissions, mean 7.0 of 10 points over the 3 that could be read;"),
-    ],
-)
-def test_the_screen_says_the_same_mean_as_the_report(
-    make_result: Make, tmp_path: Path, unread: list[str], sentence: str
-) -> None:
-    rows = scored(make_result, (4, 6), (4, 3), (1, 3))
-    rows += [make_result(status, 0, 0, status=status, notebook="") for status in unread]
-    done = ClassResult(
-        "03_votes_to_attention", tuple(rows), Plan((), (), {}), {}, (), tmp_path, tmp_path / "report.html"
-    )
-    console = Console(record=True, width=200)
-    show_summary(console, done, 1.0)
-    assert sentence in console.export_text()
-
-
-def test_the_screen_names_who_has_no_folder_any_more_and_counts_nobodys_lateness_but_the_classs(
+def test_the_screen_says_the_same_mean_as_the_report_and_who_has_no_folder_any_more(
     make_result: Make, tmp_path: Path
 ) -> None:
-    marks = {"ada": TeacherMarks(late_penalty=2), "bo": TeacherMarks(late_penalty=5)}
-    done = ClassResult(
-        "03_votes_to_attention", (make_result("ada"),), Plan((), (), {}), {}, (), tmp_path, tmp_path / "r.html", marks,
-        ("bo",),
-    )  # fmt: skip
-    console = Console(record=True, width=400)
-    show_summary(console, done, 1.0)
-    said = console.export_text()
-    assert "lateness takes 2 points off 1 of them, 2 at most" in said
+    rows = tuple(scored(make_result, (4, 6), (4, 3), (1, 3)))
+    unread = tuple(make_result(name, 0, 0, status=name, notebook="") for name in ("unreadable", "missing"))
+    marks = {"s00": TeacherMarks(late_penalty=2), "bo": TeacherMarks(late_penalty=5)}
+    said = screen(rows, tmp_path, marks, ("bo",))
+    assert "3 submissions, mean 7.0 of 10 points;" in said
+    assert "lateness takes 2 points off 1 of them, 2 at most" in said, "nobody's but the class's"
     assert f"Graded into {tmp_path} before, and without a folder now: bo." in said
-
-
-def test_a_class_of_which_nothing_could_be_read_has_no_mean(make_result: Make, tmp_path: Path) -> None:
-    rows = (make_result("ada", 0, 0, status="unreadable", notebook=""),)
-    done = ClassResult(
-        "03_votes_to_attention", rows, Plan((), (), {}), {}, (), tmp_path, tmp_path / "report.html"
-    )
-    console = Console(record=True, width=200)
-    show_summary(console, done, 1.0)
-    assert "1 submissions, none could be read;" in console.export_text()
+    words = "5 submissions, mean 7.0 of 10 points over the 3 that could be read;"
+    assert words in screen((*rows, *unread), tmp_path)
+    assert "1 submissions, none could be read;" in screen(unread[:1], tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import csv
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from autograder.pages.report.term import Entry, Idea, Lab, Student, Term, render
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.recorder import Recorder
 from autograder.run.store import STORE, ResultStore
+from tests.fixtures.html_reader import read
 from tests.pages.test_pages_in_browser import fits_reads_well_and_loads_nothing
 
 LABS = tuple(
@@ -73,23 +73,19 @@ def test_who_falls_behind_is_told_by_the_rules_on_the_page(
     )
 
 
-def test_what_waits_for_a_person_makes_nobody_look_behind() -> None:
+def test_what_waits_for_a_person_or_is_our_own_failure_makes_nobody_look_behind() -> None:
     waiting = Entry("graded", 12, 20, waiting=8)
     assert Student("ada", entries={"00": waiting, "01": waiting}).behind == ()
-    assert (
-        Student("ada", entries={"00": replace(waiting, waiting=0), "01": Entry("graded", 2, 20)}).behind != ()
-    )
-    assert Student("ada", entries={"00": Entry("crashed", 0, 20, fault=True)}).behind == (), "our own failure"
+    low = {"00": replace(waiting, waiting=0), "01": Entry("graded", 2, 20)}
+    assert Student("ada", entries=low).behind != ()
+    assert Student("ada", entries={"00": Entry("crashed", 0, 20, fault=True)}).behind == ()
 
 
 def test_the_ideas_are_those_of_the_last_two_labs_named_ones_first() -> None:
-    def with_idea(lab: str, title: str, lost: float, named: bool) -> Entry:
-        return Entry("graded", 2, 20, ideas=(Idea(lab, "softmax", title, lost, named),))
-
+    ideas = {"00": ("long ago", 18, True), "01": ("an error", 9, False), "02": ("over queries", 4, True)}
     entries = {
-        "00": with_idea("00", "long ago", 18, True),
-        "01": with_idea("01", "an error", 9, False),
-        "02": with_idea("02", "over queries", 4, True),
+        lab: Entry("graded", 2, 20, ideas=(Idea(lab, "softmax", title, lost, named),))
+        for lab, (title, lost, named) in ideas.items()
     }
     assert [idea.title for idea in Student("ada", entries=entries).ideas] == ["over queries", "an error"]
 
@@ -116,27 +112,19 @@ def page(odd: Term, tmp_path: Path) -> Path:
     return path
 
 
-def test_odd_names_are_text_on_the_page(page: Path) -> None:
-    seen: list[tuple[str, dict[str, str | None]]] = []
-
-    class Tags(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            seen.append((tag, dict(attrs)))
-
-    Tags().feed(page.read_text(encoding="utf-8"))
+def test_odd_names_are_text_on_the_page_and_no_formulas_in_the_table(
+    page: Path, odd: Term, tmp_path: Path
+) -> None:
+    seen = read(page.read_text(encoding="utf-8")).tags
     assert [tag for tag, _ in seen].count("script") == 1
     assert not any(tag == "img" or "onerror" in attributes for tag, attributes in seen)
     assert "\u202e" not in page.read_text(encoding="utf-8")
-
-
-def test_no_cell_of_the_table_is_a_formula(odd: Term, tmp_path: Path) -> None:
     rows = table_of_students(odd)
     with write_table(tmp_path / "table.csv", rows[0], rows[1:]).open(encoding="utf-8", newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     assert len(cells) == len(rows) * len(rows[0])
-    assert not [
-        cell for cell in cells if re.match(r"\s*[=+@-]", cell) and not re.fullmatch(r"-?[\d.]+", cell)
-    ]
+    formulas = [cell for cell in cells if re.match(r"\s*[=+@-]", cell)]
+    assert all(re.fullmatch(r"-?[\d.]+", cell) for cell in formulas)
 
 
 def test_a_share_is_of_the_decided_points_and_the_page_says_of_how_many(tmp_path: Path) -> None:
@@ -147,12 +135,9 @@ def test_a_share_is_of_the_decided_points_and_the_page_says_of_how_many(tmp_path
     assert 'title="graded, up to 4 wait for a person"' in page and '>20<span class="marks"> …' in page
 
 
-def test_the_page_fits_a_desk_and_a_phone_and_loads_nothing(browser: Browser, page: Path) -> None:
-    fits_reads_well_and_loads_nothing(browser, page)
-
-
-def test_fourteen_labs_print_on_a4(browser: Browser, page: Path) -> None:
+def test_the_page_fits_a_desk_and_a_phone_and_fourteen_labs_print_on_a4(browser: Browser, page: Path) -> None:
     """Every table fits between the margins of a sheet (273 mm are 1,031 of CSS's pixels)."""
+    fits_reads_well_and_loads_nothing(browser, page)
     shown = browser.new_page(viewport={"width": 1031, "height": 700})
     shown.emulate_media(media="print")
     shown.goto(page.as_uri())
@@ -186,11 +171,8 @@ def test_two_folders_of_one_person_are_two_rows_and_a_sentence(
             question = QuestionResult("one_hot", got, 4.0)
             recorder.record(SubmissionResult(folder, lab, "graded", got, 20.0, 0.0, (question,)))
     term, _ = write_term(tmp_path, Console(quiet=True))
-    assert {one.student: one.points for one in term.students} == {
-        "ada": 4.0,
-        "lovelaceada_4711": 2.0,
-        "bo": 0.0,
-    }
+    points = {one.student: one.points for one in term.students}
+    assert points == {"ada": 4.0, "lovelaceada_4711": 2.0, "bo": 0.0}
     assert term.remarks == (
         f"In lab {lab} ada, lovelaceada_4711 all seem to be ada of the class list: each is a row of its own "
         "until all but one are gone or are called otherwise.",

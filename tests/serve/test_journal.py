@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,7 +81,7 @@ def test_what_is_refused_leaves_no_row(journal):
     assert journal.attempts(LAB) == []
 
 
-def test_a_verdict_is_kept_once(journal, make_result):
+def test_a_verdict_is_kept_once_and_one_that_is_taken_away_stays_in_the_log(journal, make_result):
     attempt = receive(journal, b"one")
     assert journal.finish(attempt, make_result("ada", 4, 6))
     assert not journal.finish(attempt, make_result("ada", 0, 0))
@@ -91,85 +89,10 @@ def test_a_verdict_is_kept_once(journal, make_result):
     assert kept.verdict is not None and kept.verdict.score == 10
     assert journal.result(kept) == replace(make_result("ada", 4, 6), notebook="")
     assert journal.open() == []
-
-
-def test_a_verdict_that_is_taken_away_is_kept_in_the_log(journal, make_result):
-    journal.finish(receive(journal, b"one"), make_result("ada", 4, 6))
-    [attempt] = journal.attempts(LAB)
-    journal.judge_again(attempt, "prof")
+    journal.judge_again(kept, "prof")
     [event] = journal.events("regrade", student="ada")
     assert (event.who, event.details["verdict"]["score"]) == ("prof", 10)
     assert [left.receipt for left in journal.open()] == [attempt.receipt]
-
-
-#: What the attempts of version 0.1.0 were kept in.
-OLD = """
-CREATE TABLE attempts (
-    id INTEGER PRIMARY KEY, lab TEXT NOT NULL, student TEXT NOT NULL, number INTEGER NOT NULL, receipt TEXT NOT NULL UNIQUE,
-    digest TEXT NOT NULL, size INTEGER NOT NULL, received REAL NOT NULL, result TEXT, graded REAL,
-    UNIQUE (lab, student, number));
-CREATE INDEX open_attempts ON attempts (id) WHERE result IS NULL;
-"""
-
-
-def test_a_journal_of_an_earlier_version_opens_with_all_that_it_held(tmp_path, make_result):
-    (tmp_path / "live").mkdir()
-    results = [
-        make_result("ada", 4, 6),
-        replace(make_result("ada", 0, 0), status="unreadable", fault="ours"),
-        replace(
-            make_result("bo", 1, 2), notes=(*map(str, range(200)), "It ended."), run_notes=("It ended.",)
-        ),
-    ]
-    with sqlite3.connect(tmp_path / "live" / "journal.db") as old:
-        old.executescript(OLD)
-        for number, result in enumerate(results, start=1):
-            row = (
-                number,
-                LAB,
-                result.student,
-                number,
-                f"r{number}",
-                "d",
-                1,
-                100.0,
-                json.dumps(result.as_dict()),
-                200.0,
-            )
-            old.execute(f"INSERT INTO attempts VALUES ({', '.join('?' * 10)})", row)
-        old.execute("INSERT INTO attempts VALUES (4, ?, 'ada', 4, 'r4', 'd', 1, 100.0, NULL, NULL)", (LAB,))
-    for _ in range(2):  # and again, once it is one of today's
-        journal = Journal(tmp_path / "live")
-        *graded, waiting = journal.attempts(LAB)
-        assert [(one.receipt, one.received, one.graded) for one in graded] == [
-            (f"r{n}", 100.0, 200.0) for n in (1, 2, 3)
-        ]
-        assert [one.verdict.score for one in graded] == [result.score for result in results]
-        assert [(one.verdict.fault, one.verdict.readable) for one in graded] == [
-            (False, True),
-            (True, False),
-            (False, True),
-        ]
-        assert journal.result(graded[0]) == replace(results[0], notebook="")
-        assert journal.result(graded[2]).notes[-2:] == ("… and 150 more notes like these.", "It ended.")
-        assert journal.open() == [waiting] and waiting.verdict is None and journal.used(waiting) == 2
-        journal.close()
-
-
-def test_a_migration_that_is_cut_off_leaves_the_old_journal(tmp_path, make_result, monkeypatch):
-    place = tmp_path / "live" / "journal.db"
-    place.parent.mkdir()
-    with sqlite3.connect(place) as old:
-        old.executescript(OLD)
-        text = json.dumps(make_result("ada", 4, 6).as_dict())
-        old.execute(
-            "INSERT INTO attempts VALUES (1, ?, 'ada', 1, 'r1', 'd', 1, 100.0, ?, 200.0)", (LAB, text)
-        )
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Journal, "_write", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        Journal(tmp_path / "live")
-    [kept] = Journal(tmp_path / "live").attempts(LAB)
-    assert kept.verdict is not None and kept.verdict.score == 10
 
 
 def test_a_new_invitation_ends_the_old_one_and_no_token_is_written_down(journal, tmp_path):
@@ -179,15 +102,6 @@ def test_a_new_invitation_ends_the_old_one_and_no_token_is_written_down(journal,
     journal.close()
     written = b"".join(file.read_bytes() for file in (tmp_path / "live").glob("journal.db*"))
     assert new.encode() not in written
-
-
-def test_two_receipts_are_never_the_same(journal):
-    receive(journal, b"one")
-    with pytest.raises(sqlite3.IntegrityError):
-        journal._db.execute(
-            "INSERT INTO attempts (lab, student, number, receipt, digest, size, received) "
-            "SELECT lab, 'bo', 1, receipt, digest, size, received FROM attempts"
-        )
 
 
 def test_a_disk_that_cannot_wait_for_a_folder_is_taken_as_it_is(tmp_path, monkeypatch):

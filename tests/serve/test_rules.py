@@ -46,22 +46,16 @@ def refused(earlier: list[Attempt], student: str = "ada", queue: FairQueue | Non
     return caught.value
 
 
-def test_without_a_policy_one_may_hand_in_as_often_as_one_likes(course_at, attempt):
+def test_attempts_are_counted_but_not_one_on_which_the_grader_failed(course_at, attempt):
     course_at("")
     rules.may_hand_in(LAB, "ada", [attempt(n, 1.0) for n in range(1, 50)], FairQueue(1))
-
-
-def test_attempts_are_counted_and_one_on_which_the_grader_failed_is_none(course_at, attempt):
-    course_at("[live]\nattempts = 2")
     two = [attempt(1, 1.0), attempt(2, 2.0)]
+    course_at("[live]\nattempts = 2")
     assert "all 2 attempts" in str(refused(two))
     rules.may_hand_in(LAB, "ada", [attempt(1, 0.0, fault=True), two[1]], FairQueue(1))
-
-
-def test_a_labs_own_policy_replaces_what_it_says_and_nothing_else(course_at, attempt):
     course_at('[live]\nattempts = 2\nverdicts = "pass or fail"\n[labs.00.live]\nattempts = 3')
-    rules.may_hand_in(LAB, "ada", [attempt(1, 1.0), attempt(2, 2.0)], FairQueue(1))
-    assert not rules.shows_points(LAB, "ada")
+    rules.may_hand_in(LAB, "ada", two, FairQueue(1))
+    assert not rules.shows_points(LAB, "ada"), "a lab's own policy replaces what it says and nothing else"
 
 
 def test_between_two_attempts_is_a_pause(course_at, attempt):
@@ -78,49 +72,25 @@ def test_a_closed_lab_takes_nothing_but_from_those_who_have_longer(course_at):
     rules.may_hand_in(LAB, "bo", [], FairQueue(1))
 
 
-def test_three_of_a_student_may_wait(course_at, attempt):
+def test_three_of_a_student_and_a_full_queue_may_wait(course_at, attempt, monkeypatch):
     course_at("")
     queue, earlier = FairQueue(1), [attempt(n) for n in (1, 2, 3)]
     for waiting in earlier:
         queue.put(waiting)
     assert "still wait" in str(refused(earlier, queue=queue))
     rules.may_hand_in(LAB, "bo", [], queue)
+    monkeypatch.setattr(rules, "WAITING_OF_ALL", 3)
+    assert refused([], "bo", queue).retry_after, "it says when to come again"
 
 
-def test_a_full_queue_says_when_to_come_again(course_at, attempt, monkeypatch):
-    course_at("")
-    monkeypatch.setattr(rules, "WAITING_OF_ALL", 1)
-    queue = FairQueue(1)
-    queue.put(attempt(1))
-    assert refused([], "bo", queue).retry_after
-
-
-def test_the_best_attempt_counts_and_of_equal_ones_the_later(course_at, attempt):
-    course_at("")
-    assert (
-        rules.counting(LAB, [attempt(1, 4.0), attempt(2, 9.0), attempt(3, 9.0), attempt(4, 1.0)]).number == 3
-    )
-
-
-def test_the_last_attempt_counts_where_the_policy_says_so(course_at, attempt):
-    course_at('[live]\ncounts = "last"')
-    assert rules.counting(LAB, [attempt(1, 9.0), attempt(2, 1.0)]).number == 2
-
-
-@pytest.mark.parametrize("counts", ["best", "last"])
-def test_what_could_not_be_read_or_graded_never_takes_an_attempts_place(course_at, attempt, counts):
+@pytest.mark.parametrize(("counts", "number"), [("best", 3), ("last", 4)])
+def test_the_best_or_the_last_attempt_counts_but_none_that_was_not_read_or_graded(
+    course_at, attempt, counts, number
+):
     course_at(f'[live]\ncounts = "{counts}"')
-    good = attempt(1, 3.0)
-    assert (
-        rules.counting(
-            LAB, [good, attempt(2, 0.0, status="unreadable"), attempt(3, 0.0, fault=True), attempt(4)]
-        )
-        is good
-    )
-
-
-def test_without_a_good_attempt_the_last_one_counts_and_without_any_none(course_at, attempt):
-    course_at("")
+    graded = [attempt(1, 4.0), attempt(2, 9.0), attempt(3, 9.0), attempt(4, 1.0)]
+    failed = [attempt(5, 0.0, status="unreadable"), attempt(6, 0.0, fault=True), attempt(7)]
+    assert rules.counting(LAB, [*graded, *failed]).number == number, "of equal ones the later"
     assert rules.counting(LAB, [attempt(1, 0.0, status="unreadable"), attempt(2)]).number == 2
     assert rules.counting(LAB, []) is None
 
@@ -142,14 +112,11 @@ def card(attempt, make_result) -> Callable[[], dict]:
     return make
 
 
-def test_a_card_at_once_has_points_and_causes(course_at, card):
+def test_a_card_at_once_has_points_and_causes_and_one_of_pass_or_fail_neither(course_at, card):
     course_at("[live]\nattempts = 5")
     shown = card()
     assert (shown["attempt"], shown["of"], shown["score"]) == (1, 5, 10.0)
     assert {"points", "max_points", "cause", "hint"} <= shown["questions"][0].keys()
-
-
-def test_a_card_of_pass_or_fail_has_neither_points_nor_causes(course_at, card):
     course_at('[live]\nverdicts = "pass or fail"')
     shown = card()
     assert "score" not in shown
@@ -172,6 +139,9 @@ def test_a_card_after_closing_says_nothing_before_and_everything_after(course_at
     assert "score" not in shown
     course_at(policy + in_so_many(-60))
     assert card()["score"] == 10.0
+    course_at('[live]\nverdicts = "after closing"')
+    with pytest.raises(UserError, match="does not say when it closes"):
+        rules.check_policy([LAB])
 
 
 def test_the_card_of_an_attempt_that_waits_says_how_long(course_at, attempt):
@@ -182,9 +152,3 @@ def test_the_card_of_an_attempt_that_waits_says_how_long(course_at, attempt):
     shown = rules.card_of(attempt(2), None, 2, queue)
     assert (shown["state"], shown["ahead"]) == ("waiting", 1)
     assert shown["seconds"] >= 1
-
-
-def test_verdicts_after_closing_need_a_closing(course_at):
-    course_at('[live]\nverdicts = "after closing"')
-    with pytest.raises(UserError, match="does not say when it closes"):
-        rules.check_policy([LAB])

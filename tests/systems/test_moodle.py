@@ -12,19 +12,15 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.cli.app import app
-from autograder.cli.systems import system_of
 from autograder.course.lab import LabSpec
 from autograder.course.policy_file import extension_of, settings, use
 from autograder.errors import UserError
 from autograder.files import timestamp_in
-from autograder.results import SubmissionResult
-from autograder.systems.exchange import Refused, System
+from autograder.systems.exchange import Refused
 from autograder.systems.moodle_client import MoodleClient
-from autograder.systems.pull import Done, pull
-from autograder.systems.push import Row, grades_of, plan, send
-from tests.systems.fake_moodle import TOKEN, FakeMoodle, recorded
+from tests.systems.fake_moodle import FakeMoodle, recorded
+from tests.systems.fake_site import LAB, TOKEN, Course, course_in
 
-LAB = "00_warm_up"
 ANNE, SEAN, RAVI, MIA, OTTO, DORA, SUSI, RITA = 4, 5, 15, 16, 18, 19, 24, 28
 
 
@@ -32,73 +28,15 @@ def words(user: int) -> str:
     return next(one["email"] for one in recorded("core_enrol_get_enrolled_users") if one["id"] == user)
 
 
-class Course:
-    """A course with one lab in the fake Moodle, and a class of made-up results."""
-
-    def __init__(
-        self, moodle: FakeMoodle, home: Path, spec: LabSpec, make: Callable[..., SubmissionResult]
-    ) -> None:
-        self.moodle, self.home, self.spec, self.make = moodle, home, spec, make
-        self.submitted = home / "submitted"
-        #: When everybody's graded notebook came in, where it is not the one that lies there.
-        self.graded_at = ""
-
-    def write(self, assignment: str = "2", more: str = "") -> None:
-        text = f'[moodle]\nsite = "{self.moodle.site}"\ncourse = "NLP-2026"\n[moodle.assignments]\n00 = {assignment}\n'
-        (self.home / "course.toml").write_text(
-            f'timezone = "Europe/Berlin"\n{more}\n{text}', encoding="utf-8"
-        )
-        use(None)
-
-    def system(self, state: str = "") -> System:
-        return system_of("Moodle", LAB, state)
-
-    def pull(self) -> Done:
-        return pull(self.system(), self.submitted, LAB, lambda things, *_: things)
-
-    def plan(self, *points: float, state: str = "", replaced: tuple[str, ...] = ()) -> dict[str, Row]:
-        """What a push would do where everybody has these points of 4 and 6; by student."""
-        results = [
-            self.make(
-                folder.name,
-                *(points or (4.0, 3.0)),
-                submitted_at=self.graded_at or timestamp_in(folder / LAB),
-            )
-            for folder in self.submitted.iterdir()
-            if folder.is_dir()
-        ]
-        grades = grades_of(self.spec, results, {})
-        rows, self.notes = plan(
-            self.system(state), self.submitted, LAB, grades, lambda things, *_: things, replaced
-        )
-        return {row.student: row for row in rows}
-
-    def push(self, *points: float, state: str = "", replaced: tuple[str, ...] = ()) -> list[str]:
-        rows = list(self.plan(*points, state=state, replaced=replaced).values())
-        return send(self.system(state), self.submitted, LAB, rows, lambda things, *_: things)
-
-    def time(self, user: int) -> str:
-        return timestamp_in(self.submitted / words(user) / LAB)
+@pytest.fixture
+def course(tmp_path: Path, spec: LabSpec, make_result: Any) -> Iterator[Course]:
+    with course_in(FakeMoodle(), tmp_path, spec, make_result, "2", "[labs.00]\ndue = 2026-11-20") as made:
+        yield made
 
 
 @pytest.fixture
-def moodle() -> Iterator[FakeMoodle]:
-    site = FakeMoodle()
-    yield site
-    site.close()
-
-
-@pytest.fixture
-def course(
-    moodle: FakeMoodle, tmp_path: Path, spec: LabSpec, make_result: Any, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Course]:
-    monkeypatch.setenv("COURSE_FILE", str(tmp_path / "course.toml"))
-    monkeypatch.setenv("MOODLE_TOKEN", TOKEN)
-    made = Course(moodle, tmp_path, spec, make_result)
-    made.write(more="[labs.00]\ndue = 2026-11-20")
-    yield made
-    monkeypatch.undo()
-    use(None)
+def moodle(course: Course) -> Any:
+    return course.site
 
 
 def test_pull_lays_out_the_class_as_grading_reads_it(course: Course, moodle: FakeMoodle) -> None:
@@ -108,14 +46,11 @@ def test_pull_lays_out_the_class_as_grading_reads_it(course: Course, moodle: Fak
     assert len(folders) == 23 and folders == set(done.students)
     assert not {words(SUSI), "lehrer@uni.example"} & folders  # suspended; staff
     assert len(done.handed_in) == len(done.fetched) == 19
-    assert course.time(ANNE) == "2026-11-19 16:03:12 UTC" and course.time(9) == "2026-11-20 23:20:00 UTC"
+    times = [course.time(words(user)) for user in (ANNE, 9, RITA)]  # Rita's: of the attempt before
+    assert times == ["2026-11-19 16:03:12 UTC", "2026-11-20 23:20:00 UTC", "2026-11-10 08:00:00 UTC"]
     assert not list((course.submitted / words(DORA) / LAB).iterdir())  # a draft
-    assert course.time(RITA) == "2026-11-10 08:00:00 UTC"  # the attempt before the one that was reopened
     said = " ".join(done.notes)
-    assert (
-        "not fetched: Dora Draft" in said
-        and "A new attempt is open, so the one before it was taken: Rita" in said
-    )
+    assert "not fetched: Dora Draft" in said and "so the one before it was taken: Rita" in said
     assert f"{words(OTTO)} typed a text into Moodle" in said
 
 
@@ -135,21 +70,14 @@ def test_extensions_and_overrides_are_the_courses_and_the_longer_one_counts(
     before = (course.home / "extensions.csv").read_text(encoding="utf-8")
     course.pull()
     assert (course.home / "extensions.csv").read_text(encoding="utf-8") == before
-
-
-@pytest.mark.parametrize(
-    ("due", "said"),
-    [
+    for due, said in (
         ("", "write `due = 2026-11-20T23:59:00` under [labs.00]"),
         ("due = 2026-11-19", "2026-11-19T23:59:59, which counts"),
-    ],
-)
-def test_a_due_date_that_course_toml_lacks_or_contradicts_is_said(
-    course: Course, due: str, said: str
-) -> None:
-    course.write(more=f"[labs.00]\n{due}")
-    assert said in " ".join(course.pull().notes)
-    assert extension_of(LAB, words(RAVI)) is not None and extension_of(LAB, words(9)) is None
+    ):
+        (course.home / "extensions.csv").unlink()
+        course.write("2", f"[labs.00]\n{due}")
+        assert said in " ".join(course.pull().notes)
+        assert extension_of(LAB, words(RAVI)) is not None and extension_of(LAB, words(9)) is None
 
 
 def test_a_pull_that_is_cut_off_goes_on_where_it_was(course: Course, moodle: FakeMoodle) -> None:
@@ -160,7 +88,7 @@ def test_a_pull_that_is_cut_off_goes_on_where_it_was(course: Course, moodle: Fak
     here = len(list(course.submitted.rglob("*.ipynb")))
     assert 0 < here == 19 - len(course.pull().fetched)
     moodle.submission(ANNE).update(timemodified=1795304192, attemptnumber=1)
-    assert course.pull().fetched == (words(ANNE),) and course.time(ANNE) == "2026-11-21 23:36:32 UTC"
+    assert course.pull().fetched == (words(ANNE),) and course.time(words(ANNE)) == "2026-11-21 23:36:32 UTC"
     moodle.submission(ANNE)["status"] = "new"
     assert f"{words(ANNE)} has nothing handed in there any more" in " ".join(course.pull().notes)
     moodle.suspended.add(ANNE)
@@ -169,19 +97,13 @@ def test_a_pull_that_is_cut_off_goes_on_where_it_was(course: Course, moodle: Fak
     )
 
 
-def test_a_token_that_sees_no_student_is_said(course: Course, moodle: FakeMoodle) -> None:
-    moodle.only()
-    with pytest.raises(UserError, match=r"no student of “07 self-attention”: .* see all groups"):
-        course.pull()
-
-
 def test_the_class_list_names_the_folders_and_two_of_one_name_stay_apart(
     course: Course, moodle: FakeMoodle
 ) -> None:
     (course.home / "roster.csv").write_text(
         "student,email,ID number\nanne,amueller@uni.example,\nx,x@uni.example,\n"
     )
-    course.write(more='roster = "roster.csv"')
+    course.write("2", 'roster = "roster.csv"')
     moodle.participants[1][1].update(email="twin@uni.example")
     moodle.participants[1][2].update(email="TWIN@uni.example")
     done = course.pull()
@@ -207,16 +129,13 @@ def test_each_member_of_a_group_has_its_notebook_and_a_grade_of_their_own(
     for one in moodle.participants[1]:
         one["groupid"] = 1 if one["id"] in (ANNE, SEAN) else 9
     assert set(course.pull().handed_in) == {words(ANNE), words(SEAN)}
-    assert course.time(ANNE) == course.time(SEAN) == "2026-11-26 11:31:10 UTC"
+    assert course.time(words(ANNE)) == course.time(words(SEAN)) == "2026-11-26 11:31:10 UTC"
     moodle.enter(SEAN, grade=3.0)
     moodle.submissions[1]["assignments"][0]["submissions"].append(
         {"userid": SEAN, "groupid": 9, "attemptnumber": 0, "status": "new"}
     )
-    assert (
-        course.push() == []
-        and moodle.entries[ANNE, 0]["grade"] == 11.2
-        and moodle.entries[SEAN, 0]["grade"] == 3.0
-    )
+    assert course.push() == []
+    assert [moodle.entries[user, 0]["grade"] for user in (ANNE, SEAN)] == [11.2, 3.0]
 
 
 def test_push_brings_grade_comment_and_page_and_sends_again_only_what_changed(
@@ -231,30 +150,22 @@ def test_push_brings_grade_comment_and_page_and_sends_again_only_what_changed(
     assert any("every grade is scaled" in note for note in course.notes)
     asked = moodle.asked["mod_assign_save_grade"]
     assert course.push() == [] and moodle.asked["mod_assign_save_grade"] == asked
+    entry["files"]["by hand.txt"] = b"a note"
     assert course.push(1.0, 3.0) == [] and moodle.entries[ANNE, 0]["grade"] == 6.4
-    assert (
-        (DORA, 0) not in moodle.entries
-        and (OTTO, 0) not in moodle.entries
-        and (RITA, 0) not in moodle.entries
-    )
+    assert set(moodle.entries[ANNE, 0]["files"]) == {f"{LAB}.html", "by hand.txt"}
+    assert not {(DORA, 0), (OTTO, 0), (RITA, 0)} & set(moodle.entries)
 
 
 @pytest.mark.parametrize(
     ("happens", "why"),
     [
         (lambda moodle: moodle.enter(ANNE, grade=3.0), "somebody entered this grade or comment"),
-        (
-            lambda moodle: moodle.enter(ANNE, comment="<p>See me</p>"),
-            "somebody entered this grade or comment",
-        ),
+        (lambda moodle: moodle.enter(ANNE, comment="<p>See me</p>"), "somebody entered this"),
         (lambda moodle: moodle.overridden.add(ANNE), "the grade is overridden in the gradebook"),
         (lambda moodle: moodle.assignment().update(grade=2), "above the maximum of 2"),
         (lambda moodle: moodle.submission(ANNE).update(timemodified=1795404192), "handed in again since"),
         (lambda moodle: moodle.submission(ANNE).update(attemptnumber=1), "handed in again since"),
-        (
-            lambda moodle: moodle.submission(ANNE).update(status="draft"),
-            "nothing is handed in in Moodle any more",
-        ),
+        (lambda moodle: moodle.submission(ANNE).update(status="draft"), "nothing is handed in in Moodle"),
         (lambda moodle: moodle.suspended.add(ANNE), "no active student"),
         (lambda moodle: moodle.listed[1]["roles"].append({"shortname": "teacher"}), "no active student"),
     ],
@@ -295,16 +206,6 @@ def test_a_grade_of_what_lay_there_before_the_last_pull_is_not_sent(
     course.pull()
     for course.graded_at in ("2026-11-18 10:00:00 UTC", ""):
         assert course.push() == [] and len(moodle.entries) == (not course.graded_at)
-
-
-def test_other_feedback_files_stay_beside_the_page(course: Course, moodle: FakeMoodle) -> None:
-    moodle.only(ANNE, SEAN, 9)
-    course.pull()
-    course.push()
-    files = {**moodle.entries[ANNE, 0]["files"], "by hand.txt": b"a note"}
-    moodle.entries[ANNE, 0]["files"] = files
-    assert course.push(2.0, 3.0) == []
-    assert set(moodle.entries[ANNE, 0]["files"]) == {f"{LAB}.html", "by hand.txt"}
 
 
 @pytest.mark.parametrize(
@@ -364,10 +265,15 @@ def test_an_assignment_without_points_or_comments_or_files_is_said(
     assert [note for note in course.notes if "switched off" in note] != []
 
 
-def test_another_assignments_folder_is_refused(course: Course) -> None:
+def test_another_assignments_folder_and_a_token_that_sees_nobody_are_refused(
+    course: Course, moodle: FakeMoodle
+) -> None:
     with pytest.raises(UserError, match="run `autograder moodle pull 00` first"):
         course.plan() if course.submitted.mkdir() is None else None
     course.pull()
+    moodle.only()
+    with pytest.raises(UserError, match=r"no student of “07 self-attention”: .* see all groups"):
+        course.pull()
     course.write("4")
     with pytest.raises(UserError, match="give another folder with --submitted"):
         course.pull()
@@ -445,11 +351,8 @@ def test_the_first_push_of_the_command_only_shows(
     assert said.exit_code == 0 and "✓ 23 students, 19 submissions (19 new)" in said.output
     push = ["moodle", "push", "00", *place, "--out", str(course.home)]
     shown = CliRunner().invoke(app, push)
-    assert (
-        shown.exit_code == 0
-        and "Nothing was sent yet. To send 18 grades" in shown.output
-        and not moodle.entries
-    )
+    assert shown.exit_code == 0 and not moodle.entries
+    assert "Nothing was sent yet. To send 18 grades" in shown.output
     assert "✓ 18 of 18 arrived in Moodle" in CliRunner().invoke(app, [*push, "--send"]).output
     moodle.enter(ANNE, grade=1.0)
     again = CliRunner().invoke(app, [*push, "--replace", words(ANNE)])

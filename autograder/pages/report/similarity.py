@@ -3,13 +3,11 @@
 Left out of the comparison, as everybody may have it: what the released notebook gave, what the known answers (the
 master's above all) say, and every line that several others wrote too. Names are taken out, so that renaming hides
 nothing. Only what remains is compared, and only when enough of it remains: a short exercise has one good answer, and two
-who find it are no pair. Answers far longer than any that is asked for are not compared, and where a class has too much to
-compare, its longest are left out: the report says whose.
+who find it are no pair. Answers far longer than any that is asked for are not compared: the report says whose.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 import keyword
 import re
@@ -31,8 +29,6 @@ ALIKE = 0.9
 FEWEST = {"code": 60, "prose": 30}
 #: Characters that are read of one student: three times as many as the longest lab's answers need.
 MAX_READ = 20_000
-#: Tokens that are compared of all students together: the time grows with their square, to half a minute.
-MAX_COMPARED = 1_000_000
 #: A line that more than this share of the class wrote (and more than four people) is common property.
 COMMON_SHARE, COMMON_PEOPLE = 0.1, 4
 _TOKEN = re.compile(r"[^\W\d]\w*|\d[\w.]*|[^\s\w]")
@@ -130,19 +126,14 @@ def alike_groups(submissions: Sequence[Answers], spec: LabSpec, known_answers: I
 
 
 def _compared(lines: Mapping[str, tuple[Line, ...]], known: set[Line], what: str) -> dict[str, list[str]]:
-    """Each student's own tokens, without lines that are known or that many wrote; of too many the shortest students' only."""
+    """Each student's own tokens, without lines that are known or that many wrote."""
     wrote = (
         Counter(line for one in lines.values() for line in set(one)) if what == "code" else Counter[Line]()
     )
     common = max(COMMON_PEOPLE, COMMON_SHARE * len(lines))
-    own = {
+    return {
         student: [token for line in one if line not in known and wrote[line] <= common for token in line]
         for student, one in lines.items()
-    }
-    by_length = sorted(own, key=lambda student: (len(own[student]), student))
-    sums = itertools.accumulate(len(own[student]) for student in by_length)
-    return {
-        student: own[student] for student, total in zip(by_length, sums, strict=True) if total <= MAX_COMPARED
     }
 
 

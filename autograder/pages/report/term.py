@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import statistics
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -173,20 +173,6 @@ class Term:
         """Who is falling behind, the smallest share first."""
         low = [student for student in self.students if student.behind]
         return tuple(sorted(low, key=lambda student: (student.share or 0.0, student.student.casefold())))
-
-    def as_json(self) -> dict[str, Any]:
-        """The term for ``report --json``: labs, and students with every lab's entry."""
-        derived = ("points", "share", "missing", "behind")
-        students = [
-            {
-                **asdict(one),
-                **{name: getattr(one, name) for name in derived},
-                "ideas": [asdict(idea) for idea in one.ideas],
-            }
-            for one in self.students
-        ]
-        labs = [asdict(lab) for lab in self.labs]
-        return {"course": self.name, "labs": labs, "students": students, "remarks": list(self.remarks)}
 
 
 def render_term(term: Term, out: Path) -> str:

@@ -34,6 +34,7 @@ function line(question) {
   const wrong = question.of - question.right - question.partly - question.not_begun;
   const counts = [`${question.right} of ${question.of} have it`];
   if (question.partly) counts.push(`${question.partly} in part`);
+  if (wrong) counts.push(`${wrong} not yet`);
   if (question.not_begun) counts.push(`${question.not_begun} not begun`);
   const bar = element("div", "", "stack");
   bar.setAttribute("role", "img");

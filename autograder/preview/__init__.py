@@ -1,1 +1,0 @@
-"""``autograder preview``: a page that shows an author what a student will see, made again whenever a file of the lab changes."""
