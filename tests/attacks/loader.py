@@ -1,26 +1,28 @@
-"""Turns a case's folder into a submission: a solved or untouched notebook with the case's cells and answers in it.
+"""Turns a case into a submission: a solved or untouched notebook with the case's cells and answers in it.
 
-``expected.json`` holds ``what`` (a sentence), ``status`` (a list where a slow machine may come to
-another: with that the score may be less) and ``score`` (a number, or ``"less"`` than full), and may hold
+A table of ``cases/HEADING.toml`` is a case; what its heading's cases have in common stands in ``usual``. It holds ``what`` (a
+sentence), ``status`` (a list where a slow machine may come to another: with that the score may be less) and ``score``
+(a number, or ``"less"`` than full), and may hold
 
+- ``cell``, an added cell, and ``answers`` by question; ``before``: the names of texts that stand above the one or the others;
+- ``like``: the case whose cell it has, too;
 - ``lab`` (default 01), ``student`` (the folder's name);
 - ``base``: ``solved``, ``untouched``, or ``emptied``: nothing in the answer cells, so that the case's cell defines all;
-- ``after``: the grade id after which ``cell.py`` goes (default: before the first question);
+- ``after``: the grade id after which the cell goes (default: before the first question);
 - ``never``: texts that must stand in nothing that a student or a teacher gets, nor may a hidden sentence of lab 01;
 - ``never_on_the_page``: texts that must not stand so in the feedback page's HTML;
 - ``forbidden``: the question whose answer is to be flagged, for a person to look at (none other is);
 - ``note``: a text that the result's notes must hold; ``question``: where the points are to be lost;
-- ``held_by``: tests that hold what the sandbox makes of it, so that it is graded at ``make proof`` alone.
+- ``held_by``: what holds the same, so that it is graded at ``make proof`` alone.
 
-``cell.py`` is an added cell, ``<question>.py`` that question's answer. ``hand_in.py`` defines
-``hand_in(folder, notebook)``: it writes what it likes into the lab's folder, given the notebook as a dictionary.
+A function of the case's name in ``hand_ins`` changes the notebook, or writes what it likes in its place.
 """
 
 from __future__ import annotations
 
 import copy
 import json
-import runpy
+import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -36,6 +38,8 @@ from autograder.questions.engine.question import questions_of
 from autograder.results import SubmissionResult
 from tests.fixtures.frozen_course import SALT
 
+from . import hand_ins
+
 CASES = Path(__file__).parent / "cases"
 
 
@@ -45,6 +49,8 @@ class Case:
 
     name: str
     expected: dict[str, Any]
+    cell: str
+    answers: dict[str, str]
 
     @property
     def lab(self) -> str:
@@ -63,9 +69,9 @@ class Case:
         return str(self.expected.get("student", self.name))
 
     @property
-    def folder(self) -> Path:
-        """Where the case's files lie."""
-        return CASES / self.name
+    def is_written_otherwise(self) -> bool:
+        """Whether it is more than a cell and answers."""
+        return hasattr(hand_ins, self.name)
 
     def faults(self, result: SubmissionResult, ends_otherwise: bool = False) -> list[str]:
         """Where the result is not what the case's file expects; ``ends_otherwise``: with another status, and perhaps fewer points."""
@@ -104,16 +110,13 @@ class Case:
         base = self.expected.get("base", "solved")
         for cell in notebook.cells:
             name = cell.metadata.get("nbgrader", {}).get("grade_id")
-            if name in right and (self.folder / f"{name}.py").exists():
-                cell.source = self._text(f"{name}.py")
+            if name in self.answers:
+                cell.source = self.answers[name]
             elif name in right and base != "untouched":
                 cell.source = right[name] if base == "solved" else "# See above."
-        if (self.folder / "cell.py").exists():
-            notebook.cells.insert(self._place(notebook), nbformat.v4.new_code_cell(self._text("cell.py")))
+        if self.cell:
+            notebook.cells.insert(self._place(notebook), nbformat.v4.new_code_cell(self.cell))
         return notebook
-
-    def _text(self, name: str) -> str:
-        return (self.folder / name).read_text(encoding="utf-8").rstrip("\n")
 
     def _place(self, notebook: nbformat.NotebookNode) -> int:
         names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
@@ -122,14 +125,12 @@ class Case:
 
     def hand_in(self, submitted: Path) -> None:
         """Write the submission into the class's folder."""
-        folder = submitted / self.student / self.lab
-        folder.mkdir(parents=True)
-        notebook = self.notebook()
-        if (self.folder / "hand_in.py").exists():
-            run = runpy.run_path(str(self.folder / "hand_in.py"))["hand_in"]
-            run(folder, json.loads(nbformat.writes(notebook)))
-        else:
-            nbformat.write(notebook, folder / f"{self.lab}.ipynb")
+        path = submitted / self.student / self.lab / f"{self.lab}.ipynb"
+        path.parent.mkdir(parents=True)
+        notebook = json.loads(nbformat.writes(self.notebook()))
+        written = getattr(hand_ins, self.name)(path, notebook) if self.is_written_otherwise else None
+        if written is not hand_ins.WRITTEN:
+            path.write_text(written or json.dumps(notebook), encoding="utf-8")
 
 
 @cache
@@ -156,7 +157,17 @@ def _made(lab: str) -> tuple[nbformat.NotebookNode, dict[str, str]]:
 
 def all_cases() -> list[Case]:
     """Every case, by name."""
-    return [
-        Case(path.parent.name, json.loads(path.read_text(encoding="utf-8")))
-        for path in sorted(CASES.glob("*/expected.json"))
-    ]
+    return sorted((case for path in CASES.glob("*.toml") for case in _read(path)), key=lambda case: case.name)
+
+
+def _read(path: Path) -> list[Case]:
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    usual, texts = tables.pop("usual"), tables.pop("before", {})
+    cases = []
+    for name, own in tables.items():
+        expected = {**usual, **tables.get(own.get("like"), {}), **own}
+        above = "".join(texts[text] + "\n" for text in expected.pop("before", ()))
+        cell, answers = expected.pop("cell", ""), expected.pop("answers", {})
+        answers = {question: answer if cell else above + answer for question, answer in answers.items()}
+        cases.append(Case(f"{path.stem}_{name}", expected, cell and above + cell, answers))
+    return cases

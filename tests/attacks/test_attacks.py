@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 
 import nbformat
@@ -32,52 +32,34 @@ FOUND_WHEN_CALLED = (
     "cheat_in_a_module_written_to_disk",
     "cheat_name_made_at_run_time",
 )
-#: The cases of lab 07 that only a run shows; what the others use is read in ``test_what_is_forbidden_is_found_by_reading``.
-RUN_OF_LAB_07 = (
-    *FOUND_WHEN_CALLED,
-    "leak_a_frame_a_letter",
-    "leak_a_message_of_many_words",
-    "leak_a_name_a_test",
-    "leak_a_shape_that_spells",
-    "notebook_endless_code",
-)
-OF_LAB_01 = tuple(
-    case.name for case in CASES if case.lab == lab_name("01") and "held_by" not in case.expected
-)
 
 
 @pytest.fixture(scope="session")
-def graded(grade) -> Callable[[str, Sequence[str] | None], GradedClass]:
-    """``graded(lab, names)``: these cases of a lab (by its number) in one class; None: all of them."""
+def graded(grade) -> Callable[[str], GradedClass]:
+    """``graded("01")``: the cases of a lab that nothing else holds, in one class; "01 whole": all, "01 alone": none."""
 
     @cache
-    def graded(lab: str, names: Sequence[str] | None) -> GradedClass:
-        own = [case for case in CASES if case.lab == lab_name(lab)]
-        return grade(lab_name(lab), [case for case in own if names is None or case.name in names])
+    def graded(which: str) -> GradedClass:
+        number, _, how = which.partition(" ")
+        own = [case for case in CASES if case.lab == lab_name(number) and how != "alone"]
+        return grade(lab_name(number), [case for case in own if how or "held_by" not in case.expected])
 
     return graded
 
 
 @pytest.fixture(
     scope="module",
-    params=[
-        pytest.param(("01", OF_LAB_01), id="01"),
-        pytest.param(("07", RUN_OF_LAB_07), id="07"),
-        *(
-            pytest.param((lab, None), id=f"{lab} whole", marks=pytest.mark.proof)
-            for lab in ("00", "01", "05", "07", "09")
-        ),
-    ],
+    params=["01", "07", *(pytest.param(f"{lab} whole", marks=pytest.mark.proof) for lab in ("01", "07"))],
 )
 def together(request, graded) -> GradedClass:
     """A class of attacks and honest work."""
-    return graded(*request.param)
+    return graded(request.param)
 
 
 def test_there_are_cases_under_every_heading():
     headings = {"forge", "read", "leak", "write", "kill", "wire", "notebook", "cheat", "unlucky"}
     assert {case.name.partition("_")[0] for case in CASES} == headings
-    assert len(CASES) >= 150
+    assert len(CASES) >= 100
 
 
 def test_a_case_gets_its_status_and_exactly_what_it_earned(together):
@@ -90,7 +72,7 @@ def test_what_is_forbidden_is_found_by_reading():
     templates = cache(Template.of)
     faults = []
     for case in CASES:
-        if case.lab == lab_name("01") or (case.folder / "hand_in.py").exists():
+        if case.lab == lab_name("01") or case.is_written_otherwise:
             continue
         raw = nbformat.writes(case.notebook()).encode()
         cells = repair(raw, templates(case.lab)).executed_source()
@@ -100,20 +82,14 @@ def test_what_is_forbidden_is_found_by_reading():
     assert faults == []
 
 
-@pytest.mark.parametrize(
-    ("lab", "names"),
-    [("01", OF_LAB_01), *(pytest.param(lab, None, marks=pytest.mark.proof) for lab in ("01", "07"))],
-)
-def test_honest_work_gets_the_same_beside_attacks_as_alone(graded, lab, names):
-    beside, alone = graded(lab, names).results, graded(lab, ()).results
+def test_honest_work_gets_the_same_beside_attacks_as_alone(graded):
+    beside, alone = graded("01").results, graded("01 alone").results
     assert len(alone) == len(HONEST) < len(beside)
     for name, result in alone.items():
         assert (beside[name].status, beside[name].score) == (result.status, result.score)
         assert beside[name].questions == result.questions
-    scores = {kind: alone[f"honest {kind}"].score for kind in HONEST}
-    assert scores["honest"] == scores["another style"] == spec(lab_name(lab)).max_score
-    assert scores["untouched"] == 0 < scores["half done"] < 20
-    assert scores["one misconception"] < 20 and scores["two misconceptions"] < 20
+    scores = [alone[f"honest {kind}"].score for kind in HONEST]
+    assert scores[0] == scores[1] == spec(lab_name("01")).max_score > max(scores[2:]) and min(scores) > 0
 
 
 def test_what_must_stay_hidden_stands_neither_on_the_page_nor_in_the_outputs(together):

@@ -51,9 +51,9 @@ OTHERWISE = {
 }
 #: Beside those, one of each kind. The others differ in what they do to their own process, which no namespace holds.
 OF_EACH_KIND = """
-    forge_shell_replaced forge_worker_objects kill_an_endless_loop kill_disk kill_every_signal_caught
-    kill_memory_bit_by_bit kill_os_exit read_course_files read_environment read_memory read_network
-    unlucky_a_module_of_ones_own write_everywhere write_privileges write_python_environment
+    forge_worker_objects kill_disk kill_every_signal_caught kill_memory_bit_by_bit read_course_files
+    read_environment read_memory read_network unlucky_a_module_of_ones_own write_everywhere
+    write_privileges write_python_environment
 """
 
 

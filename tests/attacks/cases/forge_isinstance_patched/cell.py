@@ -1,3 +1,0 @@
-import builtins
-
-builtins.isinstance = lambda *args: True

@@ -1,5 +1,0 @@
-import os
-
-
-def average_nll(P, words):
-    os._exit(1)

@@ -1,4 +1,0 @@
-def average_nll(P, words):
-    import time
-
-    time.sleep(1000)

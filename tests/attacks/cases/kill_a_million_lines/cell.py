@@ -1,2 +1,0 @@
-for number in range(200_000):
-    print(number)

@@ -1,2 +1,0 @@
-def sample_name(P, rng):
-    return "a" * 30_000_000

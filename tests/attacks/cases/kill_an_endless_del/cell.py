@@ -1,8 +1,0 @@
-class Endless:
-    def __del__(self):
-        while True:
-            pass
-
-
-Endless()
-del _

@@ -1,7 +1,0 @@
-class Endless:
-    def __repr__(self):
-        while True:
-            pass
-
-
-Endless()

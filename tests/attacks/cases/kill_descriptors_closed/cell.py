@@ -1,3 +1,0 @@
-import os
-
-os.closerange(0, 1024)

@@ -1,2 +1,0 @@
-def sample_name(P, rng):
-    return "ab" * 9_000

@@ -1,5 +1,0 @@
-import sys
-
-
-def transition_matrix(sentences, weights):
-    raise sys.modules["sandbox.wire"].WireError(" ".join(sentences))

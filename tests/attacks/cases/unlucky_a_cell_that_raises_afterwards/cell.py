@@ -1,1 +1,0 @@
-normalise_rows(None)

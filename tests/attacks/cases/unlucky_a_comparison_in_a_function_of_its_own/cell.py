@@ -1,4 +1,0 @@
-def compare(x):
-    from scipy.special import logsumexp, softmax
-
-    return softmax(x), logsumexp(x)

@@ -1,3 +1,0 @@
-def normalise_rows(N):
-    total = by_rows(N)
-    return np.divide(N, total, out=np.zeros(N.shape), where=total > 0)

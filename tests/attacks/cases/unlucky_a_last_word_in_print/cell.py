@@ -1,4 +1,0 @@
-import sys
-
-print("All done.")
-print("No warnings, either.", file=sys.stderr)

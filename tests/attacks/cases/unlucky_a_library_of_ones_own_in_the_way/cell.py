@@ -1,8 +1,0 @@
-class KeyErrorOfMine(KeyError):
-    pass
-
-
-try:
-    raise KeyErrorOfMine("emma")
-except KeyError as KeyError_:
-    print(KeyError_)

@@ -1,1 +1,0 @@
-average_nll = 2.45

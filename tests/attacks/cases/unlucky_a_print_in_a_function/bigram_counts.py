@@ -1,8 +1,0 @@
-def bigram_counts(words):
-    print("counting", words)
-    N = np.zeros((len(ALPHABET), len(ALPHABET)), dtype=int)
-    for word in words[:]:
-        tokens = ["<S>", *word, "<E>"]
-        for current, following in zip(tokens, tokens[1:]):
-            N[INDEX[current], INDEX[following]] += 1
-    return N

@@ -1,1 +1,0 @@
-import a_package_of_my_own

@@ -1,2 +1,0 @@
-def normalise_rows(N):
-    return np.exp(1j * np.asarray(N, float))

@@ -1,2 +1,0 @@
-def average_nll(P, words):
-    return np.zeros(1 << 26)

@@ -1,2 +1,0 @@
-def average_nll(P, words):
-    return np.array([print, {}, Ellipsis], dtype=object)
