@@ -46,6 +46,8 @@ def test_git_leaves_out_what_the_pages_commands_make_the_salt_and_the_lists_of_p
     lists = {
         ".course-salt",
         ".moodle-token",
+        ".canvas-token",
+        ".lti-key.pem",
         "roster.csv",
         "extensions.csv",
         "gradebook.db",

@@ -110,7 +110,10 @@ def indistinct(rows: Sequence[AnswerAudit]) -> list[tuple[str, str]]:
 
 
 def _alike(first: AnswerAudit, second: AnswerAudit) -> bool:
-    return all(traces_match(a.trace, b.trace) for a, b in zip(first.runs, second.runs, strict=True))
+    return all(
+        a.result.passed == b.result.passed and traces_match(a.trace, b.trace)
+        for a, b in zip(first.runs, second.runs, strict=True)
+    )
 
 
 def _worthless(question: Question) -> Iterator[tuple[str, Any]]:

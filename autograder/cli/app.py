@@ -33,23 +33,27 @@ class _ByRole(TyperGroup):
         return sorted(panel, key=lambda name: (GRADE, LIVE, PREPARE, WRITE).index(panel[name]))
 
 
-app = typer.Typer(
-    cls=_ByRole,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
+app = typer.Typer(cls=_ByRole, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
 # A pipe or a log file has no width of its own: 80 columns would break paths.
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
-LabArgument = Annotated[str, typer.Argument(metavar="LAB", help="A lab's number (07) or full name.")]
+
+def _option(name: str, help: str, *others: str, **more: Any) -> Any:
+    """An option: ``--out DIR``, what it is for, and other names that it has."""
+    option, _, metavar = name.partition(" ")
+    return typer.Option(option, *others, metavar=metavar or None, help=help, **more)
+
+
+def _argument(metavar: str, help: str) -> Any:
+    """An argument: ``LAB``, and what it is."""
+    return typer.Argument(metavar=metavar, help=help)
+
+
+LabArgument = Annotated[str, _argument("LAB", "A lab's number (07) or full name.")]
 LabsArgument = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[LAB]...", help="Labs by number or name; all when none is given."),
+    list[str] | None, _argument("[LAB]...", "Labs by number or name; all when none is given.")
 ]
-JsonOption = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Also write the results as JSON.")
-]
+JsonOption = Annotated[Path | None, _option("--json FILE", "Also write the results as JSON.")]
 
 
 def _show_version(wanted: bool) -> None:
@@ -63,8 +67,7 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+        bool, _option("--version", "Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
     """Grade notebooks safely, and say what each student misunderstood.
@@ -93,12 +96,12 @@ def build(
     labs: LabsArgument = None,
     check: Annotated[
         bool,
-        typer.Option(
+        _option(
             "--check",
-            help="Write nothing; exit status 1 when a built notebook differs from its master, or a card from its question.",
+            "Write nothing; exit status 1 when a built notebook differs from its master, or a card from its question.",
         ),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Execute again even when nothing changed.")] = False,
+    force: Annotated[bool, _option("--force", "Execute again even when nothing changed.")] = False,
 ) -> None:
     """Make the instructor's and the students' notebooks from the masters, and the cards' data from the questions' files."""
     from autograder.course import build as building
@@ -132,14 +135,9 @@ def build(
 
 @app.command("new-lab", rich_help_panel=WRITE)
 def new_lab(
-    lab: Annotated[
-        str, typer.Argument(metavar="NAME", help="Its full name: a free number and a topic (14_topic).")
-    ],
+    lab: Annotated[str, _argument("NAME", "Its full name: a free number and a topic (14_topic).")],
     questions: Annotated[
-        str,
-        typer.Option(
-            "--questions", help="The graded functions and their points, 20 in all: entropy:8,other:12."
-        ),
+        str, _option("--questions", "The graded functions and their points, 20 in all: entropy:8,other:12.")
     ],
 ) -> None:
     """Write the files of a new lab: the first question worked out in full, stubs for the others. Overwrites nothing."""
@@ -175,14 +173,10 @@ def new_lab(
 @app.command("import", rich_help_panel=WRITE)
 def import_(
     notebook: Annotated[
-        Path,
-        typer.Argument(
-            metavar="ASSIGNMENT.ipynb", help="An nbgrader source notebook: source/ps1/problem1.ipynb."
-        ),
+        Path, _argument("ASSIGNMENT.ipynb", "An nbgrader source notebook: source/ps1/problem1.ipynb.")
     ],
     name: Annotated[
-        str | None,
-        typer.Option("--name", help="The lab's full name (20_problem1); else the next free number from 20."),
+        str | None, _option("--name", "The lab's full name (20_problem1); else the next free number from 20.")
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
@@ -200,13 +194,12 @@ def audit(
     labs: LabsArgument = None,
     mutants: Annotated[
         bool,
-        typer.Option(
-            "--mutants",
-            help="Also run generic mutants of each solution (minutes a lab; needs the extra “dev”).",
+        _option(
+            "--mutants", "Also run generic mutants of each solution (minutes a lab; needs the extra “dev”)."
         ),
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show which hidden test catches each misconception.")
+        bool, _option("--verbose", "Show which hidden test catches each misconception.", "-v")
     ] = False,
     json_file: JsonOption = None,
 ) -> None:
@@ -225,12 +218,7 @@ def audit(
 @app.command(rich_help_panel=PREPARE)
 def release(
     lab: LabArgument,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", metavar="DIR", help="Where the bundle goes: DIR/<lab> must be empty or absent."
-        ),
-    ],
+    out: Annotated[Path, _option("--out DIR", "Where the bundle goes: DIR/<lab> must be empty or absent.")],
 ) -> None:
     """Write a student's bundle: the notebook, the kit, the data; no solution, no hidden test."""
     from autograder.course.masters import lab_name
@@ -247,9 +235,9 @@ def release(
 @app.command(rich_help_panel=PREPARE)
 def simulate(
     lab: LabArgument,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the class goes: empty or absent.")],
-    students: Annotated[int, typer.Option("--students", metavar="N", help="The size of the class.")] = 30,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same class.")] = 0,
+    out: Annotated[Path, _option("--out DIR", "Where the class goes: empty or absent.")],
+    students: Annotated[int, _option("--students N", "The size of the class.")] = 30,
+    seed: Annotated[int, _option("--seed", "The same seed makes the same class.")] = 0,
     hostile: Annotated[bool, typer.Option(help="Include submissions that break or attack a grader.")] = True,
 ) -> None:
     """Make a class of submissions: honest, wrong in named ways, unlucky, broken, hostile."""
@@ -267,27 +255,18 @@ def simulate(
 
 
 SubmittedOption = Annotated[
-    Path,
-    typer.Option("--submitted", metavar="DIR", help="One folder a student: DIR/<student>/<lab>/<lab>.ipynb."),
+    Path, _option("--submitted DIR", "One folder a student: DIR/<student>/<lab>/<lab>.ipynb.")
 ]
 CollectedOption = Annotated[
-    Path,
-    typer.Option(
-        "--submitted", metavar="DIR", help="Where the notebooks go: DIR/<student>/<lab>/<lab>.ipynb."
-    ),
+    Path, _option("--submitted DIR", "Where the notebooks go: DIR/<student>/<lab>/<lab>.ipynb.")
 ]
-OutOption = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="Gradebook, feedback and results go here.")
-]
-JobsOption = Annotated[
-    int | None, typer.Option("--jobs", metavar="N", min=1, help="Worker processes (default: one a core).")
-]
+OutOption = Annotated[Path, _option("--out DIR", "Gradebook, feedback and results go here.")]
+JobsOption = Annotated[int | None, _option("--jobs N", "Worker processes (default: one a core).", min=1)]
 EngineOption = Annotated[
     str,
-    typer.Option(
-        "--engine",
-        metavar="E",
-        help="local, dask (a cluster on this machine) or dask:tls://HOST:PORT (a running one; without TLS, as "
+    _option(
+        "--engine E",
+        "local, dask (a cluster on this machine) or dask:tls://HOST:PORT (a running one; without TLS, as "
         "dask:tcp://, it carries hidden tests and salt in the clear).",
     ),
 ]
@@ -305,15 +284,7 @@ def grade(
     """Grade a class; what is already graded and unchanged is kept."""
     from autograder.cli.grade import grade_and_show
 
-    grade_and_show(
-        lab,
-        submitted,
-        out,
-        jobs=jobs,
-        engine=engine,
-        json_file=json_file,
-        console=console,
-    )
+    grade_and_show(lab, submitted, out, jobs=jobs, engine=engine, json_file=json_file, console=console)
 
 
 @app.command(rich_help_panel=GRADE)
@@ -323,7 +294,7 @@ def regrade(
     out: OutOption,
     jobs: JobsOption = None,
     engine: EngineOption = "local",
-    all_again: Annotated[bool, typer.Option("--all", help="Grade everything again, changed or not.")] = False,
+    all_again: Annotated[bool, _option("--all", "Grade everything again, changed or not.")] = False,
     json_file: JsonOption = None,
 ) -> None:
     """Grade again what changed, and say what was redone and why."""
@@ -335,19 +306,14 @@ def regrade(
     )  # fmt: skip
 
 
-GradedOption = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="The folder that a class was graded into.")
-]
+GradedOption = Annotated[Path, _option("--out DIR", "The folder that a class was graded into.")]
 
 
 @app.command(rich_help_panel=GRADE)
 def report(
     out: GradedOption,
     lab: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[LAB]", help="A lab's number (07) or full name; the whole term when none is given."
-        ),
+        str | None, _argument("[LAB]", "A lab's number (07) or full name; the whole term when none is given.")
     ] = None,
 ) -> None:
     """Write the class report of a lab again, or the whole term's: with the points that people entered in Formgrader.
@@ -378,30 +344,24 @@ def feedback(lab: LabArgument, out: GradedOption) -> None:
 def export(
     form: Annotated[
         str,
-        typer.Argument(
-            metavar="FORMAT",
-            help="canvas, moodle, moodle-worksheet, canvas-feedback, moodle-feedback, gradescope, gradescope-zip or github.",
+        _argument(
+            "FORMAT",
+            "canvas, moodle, moodle-worksheet, canvas-feedback, moodle-feedback, gradescope, gradescope-zip or github.",
         ),
     ],
     lab: LabArgument,
     out: GradedOption,
-    to: Annotated[
-        Path | None, typer.Option("--to", metavar="DIR", help="Where the export goes (default: OUT/exports).")
-    ] = None,
+    to: Annotated[Path | None, _option("--to DIR", "Where the export goes (default: OUT/exports).")] = None,
     roster: Annotated[
         Path | None,
-        typer.Option(
-            "--roster",
-            metavar="CSV",
-            help="A CSV that the learning system exported: its students and columns are kept.",
+        _option(
+            "--roster CSV", "A CSV that the learning system exported: its students and columns are kept."
         ),
     ] = None,
     download: Annotated[
         Path | None,
-        typer.Option(
-            "--download",
-            metavar="ZIP",
-            help="canvas-feedback only: Canvas's bulk download that the submissions came from.",
+        _option(
+            "--download ZIP", "canvas-feedback only: Canvas's bulk download that the submissions came from."
         ),
     ] = None,
     json_file: JsonOption = None,
@@ -425,22 +385,21 @@ def export(
 
 @app.command(rich_help_panel=GRADE)
 def collect(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The bulk download: a zip or a folder.")],
+    source: Annotated[Path, _argument("SOURCE", "The bulk download: a zip or a folder.")],
     lab: LabArgument,
     submitted: CollectedOption,
     kind: Annotated[
         str,
-        typer.Option(
+        _option(
             "--kind",
-            help="canvas, moodle, classroom, blackboard, ilias, plain (a folder a student), or auto to tell from the names.",
+            "canvas, moodle, classroom, blackboard, ilias, plain (a folder a student), or auto to tell from the names.",
         ),
     ] = "auto",
     times: Annotated[
         Path | None,
-        typer.Option(
-            "--times",
-            metavar="CSV",
-            help="When each student handed in: Canvas's report or API list, Moodle's worksheet, GitHub Classroom's grades, or student,time.",
+        _option(
+            "--times CSV",
+            "When each student handed in: Canvas's report or API list, Moodle's worksheet, GitHub Classroom's grades, or student,time.",
         ),
     ] = None,
     json_file: JsonOption = None,
@@ -461,42 +420,41 @@ def collect(
 
 LiveOption = Annotated[
     Path,
-    typer.Option(
-        "--out",
-        metavar="DIR",
-        help="The class's folder: notebooks, receipts and verdicts in DIR/live, what counts in DIR/submitted.",
+    _option(
+        "--out DIR",
+        "The class's folder: notebooks, receipts and verdicts in DIR/live, what counts in DIR/submitted.",
     ),
 ]
 
 
 @app.command(rich_help_panel=LIVE)
 def serve(
-    labs: Annotated[list[str], typer.Argument(metavar="LAB...", help="The labs that can be handed in.")],
+    labs: Annotated[list[str], _argument("LAB...", "The labs that can be handed in.")],
     out: LiveOption,
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen on.")] = 8787,
+    port: Annotated[int, _option("--port", "The port to listen on.", min=1, max=65535)] = 8787,
     address: Annotated[
-        str,
-        typer.Option("--address", help="The address to listen on; 0.0.0.0 for every one of this machine."),
+        str, _option("--address", "The address to listen on; 0.0.0.0 for every one of this machine.")
     ] = "127.0.0.1",
     url: Annotated[
-        str | None,
-        typer.Option("--url", help="The address that people open, where it is not http://localhost:PORT/."),
+        str | None, _option("--url", "The address that people open, where it is not http://localhost:PORT/.")
     ] = None,
     jobs: JobsOption = None,
     hub: Annotated[
-        bool,
-        typer.Option(
-            "--hub", help="As a service that a JupyterHub starts: the hub says who asks, and where."
-        ),
+        bool, _option("--hub", "As a service that a JupyterHub starts: the hub says who asks, and where.")
     ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="A line for each request.")] = False,
+    lti: Annotated[
+        bool, _option("--lti", "Inside the learning system that [lti] of course.toml names, by LTI 1.3.")
+    ] = False,
+    verbose: Annotated[bool, _option("--verbose", "A line for each request.", "-v")] = False,
 ) -> None:
     """Run a live class: students hand in and hear at once, the lecturer sees what the room misunderstands."""
     from autograder.cli.serve import serve as run
     from autograder.course.masters import lab_name
 
+    if hub and lti:
+        raise UserError("Give --hub or --lti: only one of them can say who asks.")
     run(
-        [lab_name(lab) for lab in labs], out, address=address, port=port, url=url, jobs=jobs, hub=hub,
+        [lab_name(lab) for lab in labs], out, address=address, port=port, url=url, jobs=jobs, hub=hub, lti=lti,
         verbose=verbose, console=console,
     )  # fmt: skip
 
@@ -505,19 +463,16 @@ def serve(
 def invite(
     out: LiveOption,
     names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Who gets a new link; an older one of theirs ends."),
+        list[str] | None, _argument("[NAME]...", "Who gets a new link; an older one of theirs ends.")
     ] = None,
     team: Annotated[
-        list[str] | None,
-        typer.Option("--team", metavar="NAME", help="Somebody of the teaching team; may be repeated."),
+        list[str] | None, _option("--team NAME", "Somebody of the teaching team; may be repeated.")
     ] = None,
     url: Annotated[
-        str, typer.Option("--url", help="The address at which `autograder serve` is reached.")
+        str, _option("--url", "The address at which `autograder serve` is reached.")
     ] = "http://localhost:8787/",
     to: Annotated[
-        Path | None,
-        typer.Option("--to", metavar="CSV", help="Where the links go (default: OUT/invitations.csv)."),
+        Path | None, _option("--to CSV", "Where the links go (default: OUT/invitations.csv).")
     ] = None,
 ) -> None:
     """Make the links by which the class list's students come into a live class, without a hub."""
@@ -526,38 +481,38 @@ def invite(
     make(out, url=url, team=team or [], again=names or [], to=to or out / "invitations.csv", console=console)
 
 
-moodle = typer.Typer(
-    no_args_is_help=True, help="Fetch submissions from Moodle, and bring grades back, by its own interface."
-)
-app.add_typer(moodle, name="moodle", rich_help_panel=GRADE)
+def _system(name: str, what: str = ", and bring grades back") -> typer.Typer:
+    """A learning system's commands, with ``pull``."""
+    commands = typer.Typer(
+        no_args_is_help=True,
+        help=f"Fetch submissions from {name}{what}, by its own interface.",
+    )
+    app.add_typer(commands, name=name.lower(), rich_help_panel=GRADE)
 
+    @commands.command("pull")
+    def pull(lab: LabArgument, submitted: CollectedOption, json_file: JsonOption = None) -> None:
+        """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
+        from autograder.cli import systems
 
-@moodle.command("pull")
-def pull_from_moodle(lab: LabArgument, submitted: CollectedOption, json_file: JsonOption = None) -> None:
-    """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
-    from autograder.cli.systems import pull
+        _write_json(json_file, systems.pull(name, lab, submitted, console))
 
-    _write_json(json_file, pull("Moodle", lab, submitted, console))
+    return commands
 
 
 SendOption = Annotated[
     bool | None,
-    typer.Option(
+    _option(
         "--send/--dry-run",
-        help="Send, or only show what would be sent (default: show the first time, send from then on).",
+        "Send, or only show what would be sent (default: show the first time, send from then on).",
     ),
 ]
 ReplaceOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--replace",
-        metavar="STUDENT",
-        help="Replace what a person entered for this student; may be repeated.",
-    ),
+    _option("--replace STUDENT", "Replace what a person entered for this student; may be repeated."),
 ]
 
 
-@moodle.command("push")
+@_system("Moodle").command("push")
 def push_to_moodle(
     lab: LabArgument,
     submitted: SubmittedOption,
@@ -565,7 +520,7 @@ def push_to_moodle(
     send: SendOption = None,
     replace: ReplaceOption = None,
     state: Annotated[
-        str, typer.Option("--state", help="With a marking workflow: what the grades are, such as released.")
+        str, _option("--state", "With a marking workflow: what the grades are, such as released.")
     ] = "",
     json_file: JsonOption = None,
 ) -> None:
@@ -580,11 +535,33 @@ def push_to_moodle(
     exit_status(done)
 
 
+@_system("Canvas").command("push")
+def push_to_canvas(
+    lab: LabArgument,
+    submitted: SubmittedOption,
+    out: GradedOption,
+    send: SendOption = None,
+    replace: ReplaceOption = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
+
+    What a person entered or changed there is left alone and named.
+    """
+    from autograder.cli.systems import exit_status, push
+
+    done = push("Canvas", lab, submitted, out, console, send=send, replace=replace or [])
+    _write_json(json_file, done)
+    exit_status(done)
+
+
+_system("GitHub", "")
+
+
 @app.command("check-course", rich_help_panel=PREPARE)
 def check_course(
     submitted: Annotated[
-        Path | None,
-        typer.Option("--submitted", metavar="DIR", help="Also say of how many submissions no time is known."),
+        Path | None, _option("--submitted DIR", "Also say of how many submissions no time is known.")
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
@@ -597,7 +574,7 @@ def check_course(
 @app.command(rich_help_panel=GRADE)
 def formgrader(
     out: GradedOption,
-    port: Annotated[int, typer.Option("--port", help="The port that JupyterLab listens on.")] = 8888,
+    port: Annotated[int, _option("--port", "The port that JupyterLab listens on.")] = 8888,
     browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
 ) -> None:
     """Open nbgrader's Formgrader on a graded class."""

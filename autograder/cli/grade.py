@@ -67,14 +67,7 @@ def grade_and_show(
             progress.advance(bar)
 
         done = run(
-            name,
-            submitted,
-            out,
-            jobs=jobs,
-            engine=engine,
-            force=force,
-            planned=planned,
-            graded=graded,
+            name, submitted, out, jobs=jobs, engine=engine, force=force, planned=planned, graded=graded
         )
     finally:
         if progress.live.is_started:

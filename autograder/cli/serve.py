@@ -6,7 +6,7 @@ import csv
 import io
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,7 +19,7 @@ from autograder.files import folder_name, say_if_others_may_read
 from autograder.grading.zygotes import cores
 from autograder.serve.app import run
 from autograder.serve.journal import Journal
-from autograder.serve.service import Options, Service
+from autograder.serve.service import Options, Part, Service
 
 #: Names that a browser on this machine calls it by.
 _HERE = ("localhost", "127.0.0.1", "::1")
@@ -34,6 +34,7 @@ def serve(
     url: str | None,
     jobs: int | None,
     hub: bool,
+    lti: bool,
     verbose: bool,
     console: Console,
 ) -> None:
@@ -46,6 +47,7 @@ def serve(
         public = f"http://hub{prefix}"
     else:
         public = _public(url or f"http://localhost:{port}")
+    part = _lti() if lti else None
     options = Options(tuple(labs), out, public, jobs or cores(), hub)
     if not hub and not options.secure and urlsplit(public).hostname not in _HERE:
         console.print(
@@ -59,6 +61,11 @@ def serve(
         console.print(f"✓ {', '.join(labs)} at {options.base if hub else public}", markup=False)
         if hub:
             return
+        if lti:
+            console.print(
+                f"  Tool: {public}lti/launch, login: {public}lti/login, keys: {public}lti/keys, key to paste: {public}lti/key.pem",
+                markup=False,
+            )
         invited = len(service.journal.everybody_invited())
         console.print(
             f"  {invited} invited"
@@ -70,7 +77,17 @@ def serve(
 
     status = console.status("The graders are warming up …")
     with status:
-        run(options, address, port, ready)
+        run(options, address, port, ready, part)
+
+
+def _lti() -> Callable[[Service], Part]:
+    try:
+        from autograder.systems.lti import policy_of
+        from autograder.systems.lti_scores import LtiClass
+    except ImportError:
+        raise UserError("LTI needs its package: pip install 'bigrams-to-translators[lti]'.") from None
+    policy_of()
+    return LtiClass
 
 
 def _on_hub() -> tuple[str, str, int]:

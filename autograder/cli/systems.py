@@ -1,4 +1,4 @@
-"""The command ``autograder moodle`` on the screen: what came, what would go, what did not arrive."""
+"""The commands ``autograder moodle``, ``canvas`` and ``github`` on the screen: what came, what would go, what did not arrive."""
 
 from __future__ import annotations
 
@@ -16,31 +16,48 @@ from rich.table import Table
 from autograder.cli.rewrite import results_and_marks
 from autograder.course.lists import summarize_names
 from autograder.course.masters import lab_name
-from autograder.course.policy_file import settings, spec
+from autograder.course.policy_file import course_file, settings, spec
 from autograder.errors import UserError
 from autograder.pages.render import plain, points
 from autograder.run.world_readable import refuse_world_readable
 from autograder.systems import pull as pulling
 from autograder.systems import push as pushing
-from autograder.systems.exchange import System, token
+from autograder.systems.canvas import Canvas
+from autograder.systems.exchange import Source, System, token
+from autograder.systems.github import GitHub
 from autograder.systems.moodle import Moodle
 from autograder.systems.moodle_client import MoodleClient
 
 
-def system_of(name: str, lab: str, state: str = "") -> System:
-    """The lab's assignment in the system that course.toml names. ``UserError`` says what is missing there."""
+def _named(name: str, lab: str) -> tuple[Any, int | str]:
+    """What course.toml says of a system, and of the lab's assignment there. ``UserError`` says what is missing."""
     policy = getattr(settings(), name.lower())
     if policy is None:
-        raise UserError(
-            f"course.toml says nothing of {name}: write [{name.lower()}] with `site` and `course` (docs/run_a_course.md)."
-        )
+        raise UserError(f"course.toml says nothing of {name}: write [{name.lower()}] (docs/run_a_course.md).")
     wanted = policy.assignment(lab)
     if wanted is None:
         raise UserError(
             f"course.toml does not say which assignment of {name} lab {lab[:2]} is: write `{lab[:2]} = …` under "
             f"[{name.lower()}.assignments], its name there or the number in the address of its page."
         )
+    return policy, wanted
+
+
+def system_of(name: str, lab: str, state: str = "") -> System:
+    """The lab's assignment in the learning system that course.toml names."""
+    policy, wanted = _named(name, lab)
+    if name == "Canvas":
+        counts_lateness = settings().has_late_rule(lab) and settings().due(lab) is not None
+        return Canvas(policy.site, token(name), policy.course, wanted, counts_lateness=counts_lateness)
     return Moodle(MoodleClient(policy.site, token(name)), policy.course, wanted, state)
+
+
+def source_of(name: str, lab: str) -> Source:
+    """From where the lab's submissions come."""
+    if name != "GitHub":
+        return system_of(name, lab)
+    policy, wanted = _named(name, lab)
+    return GitHub(policy.site, str(wanted), course_file().parent / policy.roster, lab)
 
 
 def pull(name: str, lab: str, submitted: Path, console: Console) -> dict[str, Any]:
@@ -48,7 +65,7 @@ def pull(name: str, lab: str, submitted: Path, console: Console) -> dict[str, An
     lab = lab_name(lab)
     refuse_world_readable(submitted)
     with console.status(f"asking {name} …"):
-        system = system_of(name, lab)
+        system = source_of(name, lab)
     done = pulling.pull(system, submitted, lab, partial(_track, console))
     _show_notes(done.notes, console)
     console.print(
@@ -73,7 +90,7 @@ def push(
     *,
     send: bool | None,
     replace: Sequence[str],
-    state: str,
+    state: str = "",
 ) -> dict[str, Any]:
     """Show what a push changes, and send it where that was asked for, or was done before; what ``--json`` writes.
 

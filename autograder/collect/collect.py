@@ -31,7 +31,7 @@ from autograder.collect.people import Download, Student, of_members, students_of
 from autograder.collect.placing import TIME_FORMAT, Outcome, collect_student, have_a_row, place
 from autograder.collect.times import Row, Times, read_times
 from autograder.course.class_list import ClassList
-from autograder.course.lists import AnotherName, folded, summarize_names
+from autograder.course.lists import AnotherName, folded, sentences_about, summarize_names
 from autograder.course.longer import take_over
 from autograder.course.policy_file import class_list, settings
 from autograder.errors import GradingError, UserError
@@ -77,9 +77,8 @@ def collect(
 
     ``source`` is a zip or a folder; ``kind`` one of ``KINDS``, or ``auto`` to tell from the names. A file's own time is the
     download's and counts for nothing. A time is known from ``times`` (a list of the teacher's), from the names of
-    Blackboard's and ILIAS's files, from ``timestamp.txt`` in nbgrader's layout, and from a clone's commits, which a
-    student can date as they like. With a class list, students are called as it calls them. Extensions on Moodle's worksheet
-    are added to ``extensions.csv``. Raises ``UserError`` when nothing can be collected, or a list contradicts the download.
+    Blackboard's and ILIAS's files, and from ``timestamp.txt`` in nbgrader's layout. With a class list, students are called as
+    it calls them. Extensions on Moodle's worksheet are added to ``extensions.csv``. Raises ``UserError`` when nothing can be collected, or a list contradicts the download.
     """
     if kind not in ("auto", *KINDS):
         raise GradingError(f"There is no kind of download “{kind}”: choose one of auto, {', '.join(KINDS)}.")
@@ -123,35 +122,40 @@ def _read(
     notes: list[str] = []
 
     def is_owner(top: str) -> bool:
-        ends = (top[at + 1 :] for at, letter in enumerate(top) if letter == "-")  # assignment-login
-        return (
-            any(map(people.find, (top, *ends)))
-            or (times is not None and times.names(top))
-            or (submitted / folder_name(top)).is_dir()
-        )
-
-    def is_clone(path: str) -> bool:
-        return os.path.exists(source / path / ".git")
+        listed = people.find(top) is not None or (times is not None and times.names(top))
+        return listed or (submitted / folder_name(top)).is_dir()
 
     found = entries(source, notes)
-    guesses: list[str] = []
-    listed = without_wrapper(found, lab, kind, guesses, is_owner, is_clone)
+    with_workflows = {
+        "/".join(entry.parts[:depth])
+        for entry in found
+        for depth in (1, 2)
+        if entry.parts[depth : depth + 1] == (".github",)
+    }
+
+    def is_repository(path: str) -> bool:
+        return path in with_workflows or os.path.exists(source / path / ".git")
+
+    listed, doubt = without_wrapper(found, lab, kind, is_owner, is_repository)
     around = "" if listed == found else f"{found[0].parts[0]}/"
     why = "as you said"
     if kind == "auto":
-        kind, why = kind_and_why(listed, lambda top: is_clone(around + top))
+        kind, why = kind_and_why(listed, lambda top: is_repository(around + top))
         if layout := layout_of(found, SYSTEMS.get(kind, "")):
             kind, why = layout, f"all names are {LAYOUTS[layout].system}'s"
     if kind in LAYOUTS:
         mine, nobodys = owned_by_path(found, kind)
     else:
-        notes += guesses
+        if doubt:
+            raise UserError(doubt)
         repositories: Mapping[str, str] = {}
         if kind == "classroom":
-            logins = times.logins if times is not None else {}
-            repositories = whose_repositories(
-                listed, logins, notes, lambda login: people.find(login) is not None
-            )
+            if times is None or not times.logins:
+                raise UserError(
+                    "These are repositories, which do not say whose they are: give GitHub Classroom's grades CSV with --times, or "
+                    "--kind plain where each folder is called like its student."
+                )
+            repositories = whose_repositories(listed, times.logins, notes)
         mine, nobodys = owned(listed, kind, repositories)
     notes += [f"Nobody's: {entry.path}." for entry in nobodys if entry.path.endswith((".ipynb", ".zip"))]
     notes += times.notes if times is not None else ()
@@ -176,7 +180,7 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
     alike = Counter(folded(name) for name in when)
     contradictions, matched, several = list[tuple[str, AnotherName]](), set[Row](), list[str]()
     for student in students:
-        person = None if student.found_by == "apart" else job.people.find(student.name)
+        person = None if student.is_apart else job.people.find(student.name)
         exact, found = alike[folded(student.name)] > 1, set[datetime]()
         try:
             for row in job.times.rows_of(student.files[0], person, job.kind, student.downloaded, exact=exact):
@@ -194,16 +198,16 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
         )
     if contradictions and len(contradictions) >= sum(map(bool, when.values())):
         raise contradictions[0][1]
-    listed, notes = job.times.path.name, []
-    if contradictions:
-        notes.append(
-            f"Name in {listed} does not match the download's, and so without a time: {summarize_names([name for name, _ in contradictions])}."
-        )
-    if several:
-        notes.append(f"{listed} has more times than one of {summarize_names(several)}: the last counts.")
+    listed = job.times.path.name
+    notes = {
+        f"Name in {listed} does not match the download's, and so without a time": [
+            name for name, _ in contradictions
+        ],
+        f"In {listed} with several times, of which the last counts": several,
+    }
     if nobodys := [row.who for row in job.times.rows if row not in matched and row.when is not None]:
-        notes.append(f"In {listed}, but not in the download: {_each(nobodys)}.")
-    return when, notes
+        return when, [*sentences_about(notes), f"In {listed}, but not in the download: {_each(nobodys)}."]
+    return when, sentences_about(notes)
 
 
 def _each(names: Iterable[str]) -> str:
@@ -237,11 +241,6 @@ def _about_class_list(students: Sequence[Student], people: ClassList, refused: s
     absent = [person.student for person in people.absent(names) if person.canvas_id not in refused]
     if absent:
         notes.append(f"{len(absent)} of the class list are not in this download: {summarize_names(absent)}.")
-    if by_name := [student.name for student in students if student.found_by == "name"]:
-        notes.append(
-            f"{len(by_name)} were found on the class list by their full name alone, which people may change: "
-            f"{summarize_names(by_name)}. A grading worksheet with addresses or ID numbers (--times) tells them for certain."
-        )
     return notes
 
 
@@ -256,18 +255,8 @@ def _about_times(outcomes: Mapping[str, Outcome], without: Sequence[str], done: 
         )
     if count := sources["file"]:
         notes.append(
-            f"The times of {count} are those of timestamp.txt beside the notebook, which nbgrader's exchange writes; "
-            "where students made these folders themselves, give the times with --times."
-        )
-    if zoneless := sorted(name for name, outcome in outcomes.items() if not outcome.has_zone):
-        notes.append(
-            f"The times of {len(zoneless)} in timestamp.txt name no zone and were taken for {zone} "
-            f"(course.toml): {summarize_names(zoneless)}."
-        )
-    if count := sources["commit"]:
-        notes.append(
-            f"The times of {count} are those of their last commits, which a student can set as they like: "
-            "GitHub Classroom's grades CSV has the times of the pushes (--times)."
+            f"The times of {count} are those of timestamp.txt beside the notebook, which nbgrader's exchange writes; without a zone "
+            f"they are taken for {zone} (course.toml). Where students made these folders themselves, give the times with --times."
         )
     if drafts := sorted(name for name, outcome in outcomes.items() if outcome.is_draft):
         notes.append(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,7 +10,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 
 from autograder.collect.entries import Entry
-from autograder.course.lists import folded
+from autograder.course.lists import folded, summarize_names
 from autograder.course.masters import all_labs
 from autograder.grading.submissions import is_notebook
 
@@ -68,51 +67,37 @@ def without_wrapper(
     entries: Sequence[Entry],
     lab: str,
     kind: str,
-    notes: list[str],
     is_owner: Callable[[str], bool] = lambda top: False,
-    is_clone: Callable[[str], bool] = lambda path: False,
-) -> list[Entry]:
-    """The entries without the one folder that some programs put around everything they pack.
+    is_repository: Callable[[str], bool] = lambda path: False,
+) -> tuple[list[Entry], str]:
+    """The entries without the one folder that some programs put around everything they pack; a sentence where nobody can say.
 
     Whoever is collected alone may work in a folder of their own folder, or call it like a classmate. So the only folder is a
-    student's where anything says so (``is_owner``, ``is_clone``, its name, what is in it), and where fewer than two of
-    what lies in it look like students'. What is a guess is said.
+    student's where anything says so (``is_owner``, ``is_repository``, its name); what lies in it are students' where most have a
+    system's names, or are repositories.
     """
     tops = {entry.parts[0] for entry in entries}
     inside = [entry for entry in entries if len(entry.parts) > 1 and entry.parts[1]]
     if len(tops) != 1 or not inside:
-        return list(entries)
+        return list(entries), ""
     [top] = tops
-    holding = {entry.parts[1] for entry in inside if may_hold_one(entry.parts[-1])}
-    repositories = {entry.parts[1] for entry in inside if entry.parts[2:3] == (".github",)}
-    labs = {lab, *all_labs()}  # one student's folders in nbgrader's layout
-    files = {entry.parts[1] for entry in inside if len(entry.parts) == 2}
-    called_like_the_lab = sum(file.startswith(lab) for file in files & holding)
-    one_file_each = (
-        holding <= files and 2 * len(holding) > len(files) and 4 * called_like_the_lab < len(holding)
-    )
-
-    def looks_like_an_owner(name: str) -> bool:
-        if kind == "classroom":
-            return name in repositories or is_clone(f"{top}/{name}")
-        plain = one_file_each if name in files else name not in labs and not name.startswith(".")
-        return plain or _marked(name)
-
+    without = [replace(entry, parts=entry.parts[1:]) for entry in inside]
     if kind in ("canvas", "moodle"):
-        is_student, is_layer = _marked(top), True
-    else:
-        is_student = _marked(top) or any(entry.parts[1] == ".github" for entry in inside)
-        is_student = is_student or is_owner(top) or is_clone(top)
-        # Most decide, for each student may name one: a folder of the lab's name, or a file beside the folders.
-        owners = set(filter(looks_like_an_owner, holding))
-        is_layer = len({PurePosixPath(name).stem for name in owners}) > 1 and 2 * len(owners) > len(holding)
-        if not is_student and is_layer:
-            notes.append(f"“{top}” was taken for a folder around those of {len(owners)} students.")
-        elif not is_student and (len(holding) > 1 or holding - files - labs):
-            notes.append(f"“{top}” is the download's only folder, and was taken for one student's.")
-    if is_student or not is_layer:
-        return list(entries)
-    return [replace(entry, parts=entry.parts[1:]) for entry in inside]
+        return (list(entries) if _marked(top) else without), ""
+    if _marked(top) or is_owner(top) or is_repository(top):
+        return list(entries), ""
+    holding = {entry.parts[0] for entry in without if may_hold_one(entry.parts[-1])}
+    of_a_system = [name for name in holding if _marked(name) or is_repository(f"{top}/{name}")]
+    if 2 * len(of_a_system) > len(holding):
+        return without, ""
+    files = {entry.parts[0] for entry in without if len(entry.parts) == 1}
+    unclear = {name for name in holding - {lab, *all_labs()} if not name.startswith(".")}
+    return list(entries), (
+        f"“{top}” is the download's only folder: is it one student's, or around students'? Collect the folder that holds the students', or "
+        "name the one student on the class list or with --times."
+        if len(unclear) > 1 or unclear - files
+        else ""
+    )
 
 
 def may_hold_one(file: str) -> bool:
@@ -123,13 +108,8 @@ def may_hold_one(file: str) -> bool:
 SYSTEMS = {"canvas": "Canvas", "moodle": "Moodle", "classroom": "GitHub Classroom"}
 
 
-def kind_and_why(
-    entries: Sequence[Entry], is_clone: Callable[[str], bool] = lambda top: False
-) -> tuple[str, str]:
-    """Which system made this download, and how many of the names say so: the majority decides, for each student can name one.
-
-    A clone is GitHub Classroom's: not each assignment there has workflows.
-    """
+def kind_and_why(entries: Sequence[Entry], is_repository: Callable[[str], bool]) -> tuple[str, str]:
+    """Which system made this download, and how many of the names say so: the majority decides, for each student can name one."""
     votes: dict[str, str] = {}  # an owner, as far as names tell, -> the kind that the name is of
     for entry in entries:
         top = entry.parts[0]
@@ -138,10 +118,8 @@ def kind_and_why(
             votes[f"{canvas['name']}_{canvas['user']}"] = "canvas"
         elif moodle:
             votes[f"{moodle['name']}_{moodle['user']}"] = "moodle"
-        elif len(entry.parts) > 2 and entry.parts[1] == ".github":
-            votes[top] = "classroom"
         elif top not in votes:
-            votes[top] = "classroom" if is_clone(top) else "plain"
+            votes[top] = "classroom" if is_repository(top) else "plain"
     for kind, name in SYSTEMS.items():
         count = sum(vote == kind for vote in votes.values())
         if 2 * count > len(votes):
@@ -214,90 +192,22 @@ def _attempt(file: str) -> tuple[str, int]:
 
 
 def whose_repositories(
-    entries: Sequence[Entry],
-    logins: Mapping[str, str],
-    notes: list[str],
-    is_known: Callable[[str], bool] = lambda login: False,
+    entries: Sequence[Entry], logins: Mapping[str, str], notes: list[str]
 ) -> dict[str, str]:
-    """Whose each repository in a download of GitHub Classroom's is, which are called ``assignment-login``.
+    """Whose each repository of GitHub Classroom's is, by its own list: ``logins``, folded repository -> login.
 
-    ``logins``: folded repository -> login, as GitHub Classroom's own list has them; ``is_known``: whether somebody on the class list
-    is called so. What has neither a place there nor the assignment's name keeps its own, and never takes that of another: whoever
-    owns a repository may rename it.
+    What the list does not name is nobody's on the class list: whoever owns a repository may rename it.
     """
-    tops = sorted({entry.parts[0] for entry in entries if len(entry.parts) > 1})
-    # "x.zip" beside "x" is a repository that somebody called so.
-    bare = {top: top if _without_zip(top) in tops else _without_zip(top) for top in tops}
-    prefix, is_told = _assignment(list(bare.values()), logins, is_known)
-    if prefix and not is_told:
+    whose, strangers = {}, []
+    for top in sorted({entry.parts[0] for entry in entries if len(entry.parts) > 1}):
+        whose[top] = logins.get(folded(top)) or f"{top} (repository)"
+        strangers += [] if folded(top) in logins else [top]
+    if strangers:
         notes.append(
-            f"No list says who is who on GitHub, so “{prefix}” is taken for the assignment's name before each login."
-        )
-    if len(tops) == 1 and not prefix and "-" in tops[0] and folded(bare[tops[0]]) not in logins:
-        notes.append(
-            f"Of one repository alone nothing says where the assignment's name ends and the login begins: {tops[0]} keeps its whole "
-            "name. GitHub Classroom's grades CSV says it (--times), and so do all repositories together."
-        )
-    claims: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    for top, name in bare.items():
-        login = logins.get(folded(name), "")
-        login = (
-            name[-len(login) :] if login and folded(name[-len(login) :]) == login else login
-        )  # as it is written
-        sureness = 0 if login else 1 if name.startswith(prefix) else 2
-        claims[login or name.removeprefix(prefix) or name].append((sureness, top))
-    whose: dict[str, str] = {}
-    for name, claiming in claims.items():
-        best = min(claiming)[0]
-        sure = [top for sureness, top in claiming if sureness == best]
-        whose |= {sure[0]: name} if len(sure) == 1 else {}
-    taken = set(whose.values())
-    for top, name in bare.items():
-        if top not in whose:
-            whose[top] = name if name not in taken else f"{name} (repository)"
-    odd = [top for claiming in claims.values() for sureness, top in claiming if sureness == 2]
-    odd += [top for top in tops if whose[top].endswith(" (repository)") and top not in odd]
-    if odd and prefix:
-        notes.append(
-            f"Repositories are called {prefix}… here, and these are not: {', '.join(odd[:10])}"
-            f"{f' and {len(odd) - 10} more' if len(odd) > 10 else ''}. Each keeps its own name."
+            f"Not in GitHub Classroom's list, and so called after the repository: {summarize_names(strangers)}."
         )
     return whose
 
 
 def _without_zip(top: str) -> str:
     return PurePosixPath(top).stem if top.endswith(".zip") else top
-
-
-def _assignment(
-    names: Sequence[str], logins: Mapping[str, str], is_known: Callable[[str], bool]
-) -> tuple[str, bool]:
-    """The assignment's name before the students' in the repositories' ``names``, up to a hyphen, and whether a list tells it.
-
-    What stands before most logins in GitHub Classroom's list; else that behind which most are on the class list; else, as a guess, the
-    longest that all share, or all but an eighth, or that most share.
-    """
-    listed = Counter(
-        repository[: -len(login)] for repository, login in logins.items() if repository.endswith(login)
-    )
-    for start, count in listed.most_common(1):
-        whole = next((name for name in names if folded(name[: len(start)]) == start), "")
-        if whole and 2 * count > len(logins):
-            return whole[: len(start)], True
-    known, starts = Counter[str](), Counter[str]()
-    for name in names:
-        if len(name) > _LONGEST:
-            continue
-        for start in (name[: at + 1] for at, letter in enumerate(name) if letter == "-"):
-            starts[start] += 1
-            known[start] += is_known(name.removeprefix(start))
-    if len(names) < 2 or not starts:
-        return "", False
-    start, count = max(known.items(), key=lambda one: (one[1], len(one[0])))
-    if count > 1:
-        return start, True
-    alike = {start for start, count in starts.items() if count >= len(names) - len(names) // 8}
-    if alike:
-        return max(alike, key=len), False
-    start, count = max(starts.items(), key=lambda one: (one[1], len(one[0])))
-    return start if count > 2 and 2 * count > len(names) else "", False

@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 from autograder.collect.names import Owned
 from autograder.collect.times import Row, Times
@@ -14,13 +13,7 @@ from autograder.course.class_list import ClassList, Person
 from autograder.course.lists import folded, same_name, summarize_names
 from autograder.course.worksheet import is_team
 from autograder.errors import UserError
-from autograder.files import first_line, folder_name
-
-#: Beside a notebook: the account that it came from, where the student was found by a name that people choose.
-HANDED_IN_AS = "handed_in_as.txt"
-
-#: How somebody was found on the class list: by the full name alone, or not, for somebody else seems to be the same person.
-FoundBy = Literal["", "name", "apart"]
+from autograder.files import folder_name
 
 
 @dataclass(frozen=True)
@@ -38,15 +31,6 @@ class Download:
         """Where a student's notebook goes."""
         return self.submitted / folder_name(student) / self.lab
 
-    @property
-    def has_accounts(self) -> bool:
-        """Whether people choose what they are called there, so that only the account tells one from another."""
-        return self.kind in ("moodle", "classroom")
-
-    def account(self, one: Owned, downloaded: str) -> str:
-        """What the system knows somebody by: within one assignment it is nobody else's."""
-        return f"{self.kind} {one.number or folded(downloaded)}"
-
     def worksheet_row(self, one: Owned) -> Row | None:
         """What Moodle's grading worksheet says of a file's owner, where there is one."""
         return self.times.participant(one) if self.kind == "moodle" and self.times is not None else None
@@ -59,7 +43,8 @@ class Student:
     name: str
     downloaded: str
     files: tuple[Owned, ...]
-    found_by: FoundBy = ""
+    #: Whether somebody else in the download seems to be the same person of the class list, so that neither is.
+    is_apart: bool = False
 
 
 def of_members(files: Sequence[Owned], job: Download) -> list[Owned]:
@@ -94,18 +79,26 @@ def students_of(files: Iterable[Owned], job: Download) -> tuple[list[Student], l
     _refuse_another_courses_list(owners.values(), job)
     notes: list[str] = []
     persons = {downloaded: _person(one, job, notes) for downloaded, one in owners.items()}
-    count = Counter(person.student for person, _ in persons.values() if person is not None)
+    count = Counter(person.student for person in persons.values() if person is not None)
     students = []
     for downloaded, mine in by_owner.items():
-        person, found_by = persons[downloaded]
-        if person is not None and count[person.student] > 1:
+        person = persons[downloaded]
+        is_apart = person is not None and count[person.student] > 1
+        if person is not None and is_apart:
             notes.append(
                 f"{downloaded} and another folder of the download both seem to be {person.student}: kept apart."
             )
-            person, found_by = None, "apart"
-        name = person.student if person is not None else downloaded
+        name = person.student if person is not None and not is_apart else downloaded
         files_here = tuple(replace(one, student=name) for one in mine)
-        students.append(Student(name, downloaded, files_here, found_by))
+        students.append(Student(name, downloaded, files_here, is_apart))
+    unknown = [
+        name for name, one in owners.items() if job.kind == "moodle" and job.worksheet_row(one) is None
+    ]
+    if job.people and unknown:
+        notes.append(
+            f"No worksheet says who {len(unknown)} of Moodle's are, so each keeps the download's name: {summarize_names(unknown)}. Give "
+            "the grading worksheet with --times."
+        )
     return students, notes
 
 
@@ -127,8 +120,8 @@ def _refuse_another_courses_list(owners: Iterable[Owned], job: Download) -> None
         )
 
 
-def _person(one: Owned, job: Download, notes: list[str]) -> tuple[Person | None, FoundBy]:
-    """Who on the class list a file's owner is (None when that is not certain), and how that is known."""
+def _person(one: Owned, job: Download, notes: list[str]) -> Person | None:
+    """Who on the class list a file's owner is, by what the system knows them by; None when that is not certain."""
     if job.kind == "canvas":
         person = job.people.of_canvas(one.number)
         if person is not None and _differ(person, one):
@@ -136,39 +129,18 @@ def _person(one: Owned, job: Download, notes: list[str]) -> tuple[Person | None,
                 f"{one.student}: Canvas's number {one.number} is “{person.name}” on the class list and “{one.name}” in the download: "
                 "the folder keeps the download's name, until you mend the list."
             )
-            return None, ""
-        return person, ""
+            return None
+        return person
     if job.kind != "moodle":
         person = job.people.find(one.student)
-        return _if_still(person, "", one, job, notes) if person is not None else (None, "")
+        # Whoever makes an account at GitHub may call it like a classmate's account elsewhere.
+        is_account = person is not None and folded(person.student) == folded(one.student)
+        return person if is_account or job.kind != "classroom" else None
     row = job.worksheet_row(one)
     ids = row.words if row is not None else frozenset[str]()
     known = {person.student: person for word in ids if (person := job.people.find(word)) is not None}
-    if len(known) == 1:
-        return next(iter(known.values())), ""
-    named = job.people.named(one.name)
-    if known:
+    if len(known) > 1:
         notes.append(
             f"{one.student}: the class list has {summarize_names(sorted(known))} by the worksheet's address and numbers; the folder keeps its own name."
         )
-    elif len(named) > 1:
-        notes.append(
-            f"{one.student}: the class list has {len(named)} students of this name; the grading worksheet (--times) tells them apart."
-        )
-    elif named:
-        return _if_still(named[0], "name", one, job, notes)
-    return None, ""
-
-
-def _if_still(
-    person: Person, found_by: FoundBy, one: Owned, job: Download, notes: list[str]
-) -> tuple[Person | None, FoundBy]:
-    """The person, if a name or login, which people choose, is of the account that their notebook collected before came from."""
-    before = first_line(job.folder(person.student) / HANDED_IN_AS)
-    if not job.has_accounts or before in ("", job.account(one, one.student)):
-        return person, found_by
-    notes.append(
-        f"{one.student} seems to be {person.student}, whose notebook collected before came from another account ({before}): kept apart. "
-        f"If both are theirs, remove {HANDED_IN_AS} from {person.student}'s folder and collect again."
-    )
-    return None, "apart"
+    return known.popitem()[1] if len(known) == 1 else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
@@ -11,13 +10,12 @@ from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from autograder.collect.entries import Entry, Refused, first_of, inner_entries
-from autograder.collect.git_times import OverLimits, commit_time
 from autograder.collect.names import TYPED, Owned, may_hold_one
-from autograder.collect.people import HANDED_IN_AS, Download, Student
+from autograder.collect.people import Download, Student
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import settings
 from autograder.errors import UserError
-from autograder.files import names_a_zone, parse_time, timestamp_in, write_atomically
+from autograder.files import parse_time, timestamp_in, write_atomically
 from autograder.grading.submissions import is_notebook, only_answered
 
 #: A zip stays in memory until its student is done.
@@ -33,8 +31,7 @@ class Outcome:
     is_collected: bool = False
     notes: tuple[str, ...] = ()
     #: Where the time comes from, if from no list.
-    time_from: Literal["", "path", "file", "commit"] = ""
-    has_zone: bool = True
+    time_from: Literal["", "path", "file"] = ""
     is_draft: bool = False
 
 
@@ -61,8 +58,6 @@ def have_a_row(student: Student, job: Download) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / f"{job.lab}.ipynb").exists():
             return [f"{student.name}: the notebook that was collected before stays, with its own time."]
-        if job.has_accounts:
-            write_atomically(folder / HANDED_IN_AS, job.account(first, student.downloaded) + "\n")
     except OSError as error:
         return [f"{student.name}: no folder could be made ({error.strerror})."]
     return []
@@ -92,23 +87,20 @@ def collect_student(student: Student, time: str, job: Download) -> Outcome:
         notes.append(f"{name}: Canvas marks the submission as late, but not by how much.")
     known = _Time(time) if time else _known_time(student, chosen, job)
     notes += [f"{name}: {known.trouble}"] if known.trouble else []
-    may_replace, about = _may_replace(job.folder(name) / f"{lab}.ipynb", content, known.text)
+    target = job.folder(name) / f"{lab}.ipynb"
+    may_replace, about = _may_replace(target, content, known.text)
     notes += [f"{name}: {about}"] if about else []
     if may_replace:
-        _write(student, chosen, content, known.text, job)
-    return Outcome(True, tuple(notes), known.source, known.has_zone)
+        _write(target, content, known.text)
+    return Outcome(True, tuple(notes), known.source)
 
 
-def _write(student: Student, chosen: Owned, content: bytes, time: str, job: Download) -> None:
-    target = job.folder(student.name) / f"{job.lab}.ipynb"
+def _write(target: Path, content: bytes, time: str) -> None:
     if not (target.is_file() and target.read_bytes() == content):
         # The time of what lay there is not this one's, and goes before: who is stopped here, or has no room on the disk,
         # collects again, and then the notebook is the same.
-        for stale in ("timestamp.txt", *(() if job.has_accounts else (HANDED_IN_AS,))):
-            target.with_name(stale).unlink(missing_ok=True)
+        target.with_name("timestamp.txt").unlink(missing_ok=True)
     write_atomically(target, content)
-    if job.has_accounts:
-        write_atomically(target.with_name(HANDED_IN_AS), job.account(chosen, student.downloaded) + "\n")
     if time:
         write_atomically(target.with_name("timestamp.txt"), time + "\n")
 
@@ -118,30 +110,16 @@ class _Time:
     """When a notebook came in ("": nobody knows), and what says so; what kept it from being known."""
 
     text: str = ""
-    source: Literal["", "path", "file", "commit"] = ""
-    has_zone: bool = True
+    source: Literal["", "path", "file"] = ""
     trouble: str = ""
 
 
 def _known_time(student: Student, chosen: Owned, job: Download) -> _Time:
-    """The time that the path, nbgrader's exchange or a clone's commits give."""
+    """The time that the path or nbgrader's exchange gives."""
     if chosen.sent is not None:
         local = chosen.sent.replace(tzinfo=ZoneInfo(settings().timezone))
         return _Time(local.astimezone(UTC).strftime(TIME_FORMAT), "path")
-    if job.source is None or job.kind not in ("plain", "classroom"):
-        return _Time()
-    beside = _timestamp(chosen, student.files, job.lab) if job.kind == "plain" else _Time()
-    parts = chosen.entry.parts
-    if beside.text or not job.source.is_dir() or len(parts) < 2:
-        return beside
-    for folder in (job.source / parts[0], *(child / parts[0] for child in _only_folder(job.source))):
-        try:
-            when = commit_time(folder, "/".join(parts[1:]))
-        except OverLimits as error:
-            return _Time(trouble=f"{error}, so nobody knows when the notebook came in.")
-        if when is not None:
-            return _Time(when.strftime(TIME_FORMAT), "commit", trouble=beside.trouble)
-    return beside
+    return _timestamp(chosen, student.files, job.lab) if job.source and job.kind == "plain" else _Time()
 
 
 def _timestamp(chosen: Owned, files: Sequence[Owned], lab: str) -> _Time:
@@ -159,18 +137,7 @@ def _timestamp(chosen: Owned, files: Sequence[Owned], lab: str) -> _Time:
         return _Time()
     if (time := parse_time(text, settings().timezone)) is None:
         return _Time(trouble="timestamp.txt holds no valid time.") if text else _Time()
-    return _Time(time.strftime(TIME_FORMAT), "file", names_a_zone(text))
-
-
-def _only_folder(source: Path) -> list[Path]:
-    """The one folder that some programs put around everything they pack."""
-    with os.scandir(source) as inside:
-        folders = [
-            source / entry.name
-            for entry in inside
-            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
-        ]
-    return folders if len(folders) == 1 else []
+    return _Time(time.strftime(TIME_FORMAT), "file")
 
 
 def _notebooks(files: Sequence[Owned], lab: str) -> tuple[list[Owned], list[str]]:

@@ -71,7 +71,7 @@ class Times:
 
     @property
     def logins(self) -> dict[str, str]:
-        """Repository -> whose it is, both folded, where GitHub Classroom's own list says so of one account only."""
+        """Folded repository -> whose it is, where GitHub Classroom's own list says so of one account only."""
         found: dict[str, set[str]] = defaultdict(set)
         for row in self.rows:
             if row.login and row.repository:
@@ -81,7 +81,9 @@ class Times:
     def names(self, word: str) -> bool:
         """Whether a row is of somebody, or of a repository, that is called so."""
         one = folded(word)
-        return any(one in (folded(row.student), row.login, row.repository, *row.words) for row in self.rows)
+        return any(
+            one in (folded(row.student), folded(row.login), row.repository, *row.words) for row in self.rows
+        )
 
     def participant(self, one: Owned) -> Row | None:
         """The worksheet's row of whom Moodle gave this number, where the names agree."""
@@ -108,7 +110,7 @@ class Times:
             login, repository = folded(folder), folded(one.entry.parts[0])
             by_repository = any(row.repository == repository for row in self.rows)
             for row in self.rows:
-                if (row.repository == repository) if by_repository else (row.login == login):
+                if (row.repository == repository) if by_repository else (folded(row.login) == login):
                     yield row
         else:
             by_words = bool(number) and any(row.words for row in self.rows)
@@ -173,7 +175,7 @@ def _row(table: CsvList, row: tuple[str, ...], when: datetime | None, zone: str,
         canvas_id=table.value(row, "canvas id"),
         name=table.name(row),
         when=when,
-        login=folded(table.value(row, "github")),
+        login=table.value(row, "github"),
         repository=folded(table.value(row, "repository")),
         is_unsubmitted=bool(participant) and is_unsubmitted(table, row),
         team=table.value(row, "groups") if participant else "",

@@ -77,10 +77,6 @@ class ClassList:
         """The person with this number of Canvas's."""
         return next((person for person in self.people if user_id and person.canvas_id == user_id), None)
 
-    def named(self, name: str) -> list[Person]:
-        """Everybody of this name."""
-        return [person for person in self.people if person.name and same_name(person.name, name)]
-
     def of_folder(self, folder: str) -> Person | None:
         """The person of a student's folder, Canvas's ``lovelaceada_4711`` too when number and name agree.
 

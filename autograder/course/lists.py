@@ -16,7 +16,7 @@ import re
 import unicodedata
 import zipfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -350,6 +350,11 @@ def may_be_thousands(text: str) -> bool:
 def summarize_names(names: Sequence[str]) -> str:
     """The first names and how many more there are, for sentences."""
     return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+
+
+def sentences_about(names: Mapping[str, Sequence[str]]) -> list[str]:
+    """A sentence for each beginning that is about anybody, which ends with their names."""
+    return [f"{said}: {summarize_names(some)}." for said, some in names.items() if some]
 
 
 def number_of_participant(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from autograder.course import extensions
-from autograder.course.lists import summarize_names
+from autograder.course.lists import sentences_about
 from autograder.course.policy_file import extension_of, extensions_file, settings
 
 #: Learning systems tell minutes: what differs by less is the same.
@@ -30,15 +30,11 @@ def take_over(lab: str, due: datetime, until: Iterable[tuple[str, datetime]], so
             given.append(f"{student} ({settings().local(own):%Y-%m-%d %H:%M})")
         elif have > max(longer, timedelta()) + _A_MINUTE:
             more.append(student)
-    file, notes = extensions_file().name, list[str]()
-    if given:
-        notes.append(f"Longer in {source}, and so added to {file}: {summarize_names(given)}.")
-    if more:
-        notes.append(
-            f"Longer in course.toml or {file} than in {source}, which counts: {summarize_names(more)}."
-        )
-    if too_long:
-        notes.append(
-            f"More than a year longer in {source}, so give them an extension in course.toml: {summarize_names(too_long)}."
-        )
-    return notes
+    file = extensions_file().name
+    return sentences_about(
+        {
+            f"Longer in {source}, and so added to {file}": given,
+            f"Longer in course.toml or {file} than in {source}, which counts": more,
+            f"More than a year longer in {source}, so give them an extension in course.toml": too_long,
+        }
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import count
@@ -131,13 +131,11 @@ class LabPolicy(_Strict):
     live: LivePolicy = LivePolicy()
 
 
-class SystemPolicy(_Strict):
-    """A learning system that is asked by its own interface: ``autograder moodle``."""
+class _Site(_Strict):
+    """From where submissions come."""
 
     #: The address of its front page.
     site: str
-    #: The course's short name, or its number in the address of the course's page.
-    course: Whole | Annotated[str, Field(min_length=1)]
     #: Each lab's assignment, by its name there or the number in the address of its page.
     assignments: dict[str, Whole | Annotated[str, Field(min_length=1)]] = {}
 
@@ -154,6 +152,58 @@ class SystemPolicy(_Strict):
     def assignment(self, lab: str) -> int | str | None:
         """What the file calls the assignment of a lab (full name)."""
         return next((one for key, one in self.assignments.items() if _means(key, lab)), None)
+
+
+class SystemPolicy(_Site):
+    """A learning system that is asked by its own interface: ``autograder moodle``, ``autograder canvas``."""
+
+    #: The course's short name (Canvas: course code), or its number in the address of the course's page.
+    course: Whole | Annotated[str, Field(min_length=1)]
+
+
+class GitHubPolicy(_Site):
+    """``autograder github``: the site is the organization's page, an assignment what stands before each login."""
+
+    #: GitHub Classroom's roster (CSV); its path counts from the folder of course.toml.
+    roster: str
+
+
+def _as_word(value: Any) -> Any:
+    """A number that a system gives may stand without quotes."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _https(value: str) -> str:
+    parts = urlsplit(value)
+    if (parts.scheme == "https" and parts.hostname) or parts.hostname in ("localhost", "127.0.0.1", "::1"):
+        return value
+    raise ValueError("it is no address that begins with https://")
+
+
+Word = Annotated[str, BeforeValidator(_as_word), Field(min_length=1)]
+Address = Annotated[str, AfterValidator(_https)]
+
+
+class LtiPolicy(_Strict):
+    """The learning system that launches the live class (``autograder serve --lti``), as it describes our tool."""
+
+    #: How it calls itself, and us.
+    issuer: Word
+    client_id: Word
+    #: Where it signs people in, gives access tokens, and publishes its keys.
+    login: Address
+    token: Address
+    keyset: Address
+    deployments: Annotated[tuple[Word, ...], Field(min_length=1)]
+    #: The course's number there.
+    course: Word
+    #: Each lab's resource link, by its number there.
+    links: dict[str, Word] = {}
+
+    def lab_of(self, link: str, labs: Iterable[str]) -> str | None:
+        """Which of the labs (full names) a resource link is."""
+        keys = [key for key, one in self.links.items() if one == link]
+        return next((lab for lab in labs if any(_means(key, lab) for key in keys)), None)
 
 
 def _means(key: str, lab: str) -> bool:
@@ -187,6 +237,9 @@ class Settings(_Strict):
     team: tuple[str, ...] = ()
     labs: dict[str, LabPolicy] = {}
     moodle: SystemPolicy | None = None
+    canvas: SystemPolicy | None = None
+    github: GitHubPolicy | None = None
+    lti: LtiPolicy | None = None
 
     @field_validator("site")
     @classmethod
@@ -233,6 +286,9 @@ class Settings(_Strict):
                 "extensions": {},
                 "team": (),
                 "moodle": None,
+                "canvas": None,
+                "github": None,
+                "lti": None,
                 "labs": {name: own},
             }
         )

@@ -155,8 +155,11 @@ def limits_of(lab: str) -> Limits:
 
 def _check_names(read: Settings, path: Path, text: str) -> None:
     """Refuse labs and questions that do not exist: a typing mistake must not pass for no rule at all."""
-    if read.moodle is not None:
-        _labs_of(read.moodle.assignments, ("moodle", "assignments"), "an assignment", path, text)
+    for name in ("moodle", "canvas", "github"):
+        if (system := getattr(read, name)) is not None:
+            _labs_of(system.assignments, (name, "assignments"), "an assignment", path, text)
+    if read.lti is not None:
+        _labs_of(read.lti.links, ("lti", "links"), "a link", path, text)
     for lab, key in _labs_of(read.labs, ("labs",), "a section", path, text).items():
         policy = read.labs[key]
         if any(policy.model_dump(include={"points", "forbid", "rubric"}).values()):

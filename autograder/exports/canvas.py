@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from autograder.course.class_list import ClassList
 from autograder.course.lists import CsvList, folded, may_be_thousands, number_in, summarize_names
 from autograder.errors import UserError
-from autograder.exports.matching import is_numbered, match, no_result
+from autograder.exports.matching import is_numbered, match
 from autograder.exports.rows import Exported, Grades
 from autograder.exports.tables import about_keys, write_table
 from autograder.pages.render import points
@@ -30,9 +31,9 @@ REMARK = "Current Grade: what it lacks"
 def write(grades: Grades, out: Path) -> Exported:
     """Write ``out/canvas-<lab>.csv``."""
     path = out / f"canvas-{grades.spec.name}.csv"
-    if grades.roster is None:
-        return _without_export(grades, path)
-    table = grades.roster
+    table = grades.roster or _of_class_list(grades.people)
+    if table is None:
+        return _by_logins(grades, path)
     if not table.is_canvas:
         raise UserError(
             f"{table.path} is no gradebook export of Canvas's, whose first columns are Student and ID; "
@@ -51,36 +52,32 @@ def write(grades: Grades, out: Path) -> Exported:
     return Exported((path,), (*table.notes, *whose.notes(path.name), *notes, *about))
 
 
-def _without_export(grades: Grades, path: Path) -> Exported:
-    """Everybody by the class list's ids, or by a folder's name as the login; never by a number of unknown origin."""
-    rows, lost = [], []
-    whose = grades.people.of_folders(row.student for row in grades.rows)
+def _of_class_list(people: ClassList) -> CsvList | None:
+    """What Canvas calls everybody, by the course's class list; None without one."""
+    rows = []
+    for person in people.people:
+        is_known = person.username or person.canvas_id or person.id_number
+        login = person.username if is_known else person.student
+        rows.append(
+            (person.name or person.student, person.canvas_id, person.id_number, login, person.section)
+        )
+    return CsvList(people.path, WHO, tuple(rows)) if people.path is not None else None
+
+
+def _by_logins(grades: Grades, path: Path) -> Exported:
+    """Everybody by the folder's name as the login; never by a number of unknown origin."""
     for row in grades.rows:
-        person = whose.get(row.student)
-        if person is None and (grades.people or is_numbered(row.student)):
-            lost.append(row.student)
-            continue
-        who = [row.student, "", "", row.student, ""]
-        if person is not None:
-            login = person.username or (
-                person.student if not person.canvas_id and not person.id_number else ""
+        if is_numbered(row.student):
+            raise UserError(
+                f"Nobody can say which student of Canvas's “{row.student}” is: give Canvas's own gradebook export with --roster, "
+                "or a class list in course.toml."
             )
-            who = [person.name or person.student, person.canvas_id, person.id_number, login, person.section]
-        rows.append([*who, grades.number(row.points), row.remark])
-    if lost and not grades.people:
-        raise UserError(
-            f"Nobody can say which student of Canvas's “{lost[0]}” is: give Canvas's own gradebook export with --roster, "
-            "or a class list in course.toml."
-        )
-    notes = [f"Not on the class list, and so not in {path.name}: {summarize_names(lost)}."] if lost else []
-    if absent := grades.people.absent(grades.by_student):
-        notes.append(no_result("On the class list", [person.student for person in absent]))
-    notes += _write(path, grades.spec.name, grades.number(grades.max_points), rows)
-    if not grades.people:
-        notes.append(
-            "The folders' names were taken for login names: Canvas's own export as --roster is surer."
-        )
-    return Exported((path,), tuple(notes))
+    rows = [
+        [row.student, "", "", row.student, "", grades.number(row.points), row.remark] for row in grades.rows
+    ]
+    notes = _write(path, grades.spec.name, grades.number(grades.max_points), rows)
+    said = "The folders' names were taken for login names: Canvas's own export as --roster is surer."
+    return Exported((path,), (*notes, said))
 
 
 def _write(

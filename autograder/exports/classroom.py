@@ -40,39 +40,35 @@ def autograding_json(row: Graded, max_points: float) -> dict[str, Any]:
     for question in row.result.questions:
         earned = row.points_of(question.name)
         full = earned >= question.max_points - 1e-9
-        tests.append(
-            {
-                "name": question.name,
-                "status": "pass" if full else "error" if question.error else "fail",
-                "score": round(earned, 4),
-                "message": None if full else plain(in_words(question)),
-                "test_code": f'check("{question.name}", {question.name})',
-                "filename": f"{row.result.lab}.ipynb",
-                "line_no": 0,
-                "duration": 0,
-            }
+        status = "pass" if full else "error" if question.error else "fail"
+        message, code = (
+            None if full else plain(in_words(question)),
+            f'check("{question.name}", {question.name})',
         )
+        tests.append(_test(row, question.name, earned, status, message, code))
     by_hand = row.points - sum(row.points_of(question.name) for question in row.result.questions)
     if abs(by_hand) > 1e-9:
         tests.append(
-            _whole(row, "written answers and lateness", by_hand, "pass" if by_hand > 0 else "fail", None)
+            _test(row, "written answers and lateness", by_hand, "pass" if by_hand > 0 else "fail", None)
         )
     for phrase in row.open:
-        tests.append(_whole(row, "what the grade lacks", 0.0, "fail", phrase))
+        tests.append(_test(row, "what the grade lacks", 0.0, "fail", phrase))
     statuses = {test["status"] for test in tests}
     stopped = row.result.status not in ("graded", "partly-run")
     overall = "error" if stopped or not tests else "pass" if statuses == {"pass"} else "fail"
     return {"version": VERSION, "status": overall, "max_score": max_points, "tests": tests}
 
 
-def _whole(row: Graded, name: str, score: float, status: str, message: str | None) -> dict[str, Any]:
-    """A test about the whole submission."""
+def _test(
+    row: Graded, name: str, score: float, status: str, message: str | None, code: str = ""
+) -> dict[str, Any]:
+    """A test of a question, or about the whole submission."""
     return {
         "name": name,
         "status": status,
         "score": round(score, 4),
         "message": message,
-        "test_code": "",
+        "test_code": code,
         "filename": f"{row.result.lab}.ipynb",
         "line_no": 0,
         "duration": 0,

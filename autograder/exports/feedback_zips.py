@@ -14,9 +14,8 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.course.lists import number_of_participant, same_name, summarize_names
+from autograder.course.lists import number_of_participant, same_name, sentences_about
 from autograder.errors import UserError
-from autograder.exports.matching import no_result
 from autograder.exports.moodle import fillable, worksheet
 from autograder.exports.rows import Exported, Grades
 from autograder.files import write_atomically
@@ -68,14 +67,11 @@ def write_canvas(grades: Grades, out: Path) -> Exported:
         )
     lost = [row.student for row in grades.rows if row.student not in names]
     zip_path = _write(grades, names, out / f"canvas-feedback-{grades.spec.name}.zip")
-    notes = []
-    if lost:
-        notes.append(
-            f"Not in the download, or not under a name that can be theirs only, and so not in {zip_path.name}: {summarize_names(lost)}."
-        )
-    if strangers:
-        notes.append(no_result("In the download", list(strangers)))
-    return Exported((zip_path,), tuple(notes))
+    not_in = (
+        f"Not in the download, or not under a name that can be theirs only, and so not in {zip_path.name}"
+    )
+    notes = {not_in: lost, "In the download, but no result here is theirs": list(strangers)}
+    return Exported((zip_path,), tuple(sentences_about(notes)))
 
 
 def _attachment(path: str) -> int:

@@ -18,6 +18,7 @@ from autograder.course.lists import (
     number_of_participant,
     same_name,
     same_participant,
+    sentences_about,
     summarize_names,
 )
 from autograder.errors import UserError
@@ -32,49 +33,32 @@ _NUMBERED = re.compile(r"^(.+)_(\d+)$")
 
 @dataclass
 class Match:
-    """Which row is whose, who has none, and who was found by the name alone."""
+    """Which row is whose, and who has none."""
 
     students: dict[int, str] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
-    by_name: list[str] = field(default_factory=list)
     #: Those whose number is that of somebody of another name on the list.
     renamed: list[str] = field(default_factory=list)
     #: Those found by user name, address or ID number, who have another name on the list.
     with_new_name: list[str] = field(default_factory=list)
-    #: Those who share a row with somebody, and of whom nothing surer says whose it is.
+    #: Those who share a row with somebody.
     doubled: list[str] = field(default_factory=list)
     #: Those of the list of whom there is no result.
     without: list[str] = field(default_factory=list)
 
     def notes(self, where: str) -> tuple[str, ...]:
-        """Sentences about those who have no row, those found by name, and those who have no result."""
-        sentences = []
-        if self.lost:
-            sentences.append(f"Not found on the list, and so not in {where}: {summarize_names(self.lost)}.")
-        if self.renamed:
-            sentences.append(
-                f"Name does not match the number on the list, and so not in {where}: {summarize_names(self.renamed)}."
+        """Sentences about those who have no row, and those who have no result."""
+        return tuple(
+            sentences_about(
+                {
+                    f"Not found on the list, and so not in {where}": self.lost,
+                    f"Name does not match the number on the list, and so not in {where}": self.renamed,
+                    "Name does not match ID or e-mail, by which they were found": self.with_new_name,
+                    f"Several students match one row of the list, and so not in {where}": self.doubled,
+                    "On the list, but no result here is theirs": self.without,
+                }
             )
-        if self.with_new_name:
-            sentences.append(
-                f"Name does not match ID or e-mail, by which they were found: {summarize_names(self.with_new_name)}."
-            )
-        if self.doubled:
-            sentences.append(
-                f"Several students match one row of the list, and so not in {where}: {summarize_names(self.doubled)}."
-            )
-        if self.by_name:
-            sentences.append(
-                f"Found by the full name alone, which one row has: {summarize_names(self.by_name)}."
-            )
-        if self.without:
-            sentences.append(no_result("On the list", self.without))
-        return tuple(sentences)
-
-
-def no_result(where: str, names: Sequence[str]) -> str:
-    """The sentence about people whom a system knows and of whom there is nothing here."""
-    return f"{where}, but no result here is theirs: {summarize_names(names)}."
+        )
 
 
 def is_numbered(student: str) -> bool:
@@ -90,7 +74,7 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
     """
     rows = _Rows(system, table)
     result, names = Match(), list(students)
-    claims: dict[int, list[tuple[str, bool]]] = {}
+    claims: dict[int, list[str]] = {}
     whose = people.of_folders(names)
     contradiction: AnotherName | None = None
     for student in names:
@@ -98,7 +82,7 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
             result.lost.append(student)  # somebody else's login, or number
             continue
         try:
-            row, by_name = rows.of(student, people)
+            row = rows.of(student, people)
         except AnotherName as error:
             contradiction = contradiction or error
             result.renamed.append(student)
@@ -106,7 +90,7 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
         if row is None:
             result.lost.append(student)
             continue
-        claims.setdefault(row, []).append((student, by_name))
+        claims.setdefault(row, []).append(student)
         if not rows.agrees(row, student, people):
             contradiction = contradiction or rows.contradiction(student, row, student)
             result.with_new_name.append(student)
@@ -127,20 +111,14 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
     return result
 
 
-def _give_rows(result: Match, claims: Mapping[int, Sequence[tuple[str, bool]]], table: CsvList) -> None:
-    """Each row to the one who claims it, or to the only one who does so by more than a name: people choose what they are called."""
-    for row, claiming in claims.items():
-        sure = [one for one in claiming if not one[1]]
-        chosen = sure if len(sure) == 1 else claiming if len(claiming) == 1 else []
-        result.doubled += [student for student, by_name in claiming if (student, by_name) not in chosen]
-        for student, by_name in chosen:
-            result.students[row] = student
-            result.by_name += [student] if by_name else []
+def _give_rows(result: Match, claims: Mapping[int, Sequence[str]], table: CsvList) -> None:
+    """Each row to the one who claims it; to nobody where several do."""
+    result.students = {row: claiming[0] for row, claiming in claims.items() if len(claiming) == 1}
+    shared = {row: claiming for row, claiming in claims.items() if len(claiming) > 1}
+    result.doubled = [student for claiming in shared.values() for student in claiming]
     if len(result.doubled) > len(result.students):
-        row, claiming = next((row, claiming) for row, claiming in claims.items() if len(claiming) > 1)
-        raise UserError(
-            f"“{claiming[0][0]}” and “{claiming[1][0]}” are both row {row + 2} of {table.path}: nothing was written."
-        )
+        row, (one, other, *_) = next(iter(shared.items()))
+        raise UserError(f"“{one}” and “{other}” are both row {row + 2} of {table.path}: nothing was written.")
 
 
 class _Rows:
@@ -173,8 +151,8 @@ class _Rows:
         """What a row calls its person, for sentences: the name, or else the first thing that it says."""
         return self.names[position] or next(filter(str.strip, self.table.rows[position]), "")
 
-    def of(self, student: str, people: ClassList) -> tuple[int | None, bool]:
-        """The student's row, and whether the name alone says so."""
+    def of(self, student: str, people: ClassList) -> int | None:
+        """The student's row, by what nobody else has: never by a name."""
         person = people.of_folder(student)
         numbered = _NUMBERED.match(student)
         keys = {folded(student)} | (person.keys if person is not None else set())
@@ -189,17 +167,11 @@ class _Rows:
             ):  # login and Canvas's number disagree
                 raise self.contradiction(student, self.by_number[number], number)
         if rows:
-            return min(rows), False
-        if (row := self.by_number.get(number)) is not None:
-            if not self.agrees(row, student, people):
-                raise self.contradiction(student, row, number)
-            return row, False
-        # A worksheet has everybody's number: who is not there by number is not there by name either.
-        if self.system == "canvas" or (self.system == "moodle-worksheet" and person is None):
-            return None, False
-        name = self._name(student, people)
-        named = [row for row, listed in enumerate(self.names) if name and listed and same_name(name, listed)]
-        return (named[0], True) if len(named) == 1 else (None, False)
+            return min(rows)
+        row = self.by_number.get(number)
+        if row is not None and not self.agrees(row, student, people):
+            raise self.contradiction(student, row, number)
+        return row
 
     def _name(self, student: str, people: ClassList) -> str:
         """What the class list, or else the folder's name, calls a student ("" where neither does)."""

@@ -14,11 +14,12 @@ import html
 import re
 from pathlib import Path
 
-from autograder.course.lists import CsvList, folded, is_called, number_in, summarize_names
+from autograder.course.class_list import ClassList
+from autograder.course.lists import CsvList, folded, is_called, number_in, sentences_about, summarize_names
 from autograder.course.worksheet import is_unsubmitted
 from autograder.course.written_times import time_in
 from autograder.errors import UserError
-from autograder.exports.matching import match, no_result
+from autograder.exports.matching import match
 from autograder.exports.rows import Exported, Graded, Grades
 from autograder.exports.tables import about_keys, write_table
 from autograder.pages.render import points
@@ -34,10 +35,10 @@ def write_grades(grades: Grades, out: Path) -> Exported:
     """Write ``out/moodle-<lab>.csv`` for Grades > Import > CSV file; map one of the first columns."""
     path = out / f"moodle-{grades.spec.name}.csv"
     header = [*WHO, grades.spec.name, f"{grades.spec.name} feedback", "what the grade lacks"]
-    rows, notes = (_from_list if grades.roster is not None else _from_class_list)(grades, path)
-    separator = grades.roster.separator if grades.roster is not None else ","
+    table = grades.roster or _of_class_list(grades.people)
+    rows, notes = _rows(grades, table, path)
     keys = range(len(WHO))
-    write_table(path, header, rows, separator, keys)
+    write_table(path, header, rows, table.separator, keys)
     whole = [name for name, cells in zip(WHO, list(zip(*rows, strict=True))[:3], strict=False) if all(cells)]
     advice = [
         f"Map “{whole[-1]}” in Moodle: one person without the word that is mapped stops its whole import."
@@ -46,16 +47,25 @@ def write_grades(grades: Grades, out: Path) -> Exported:
         "Moodle marks imported grades as overridden, and what is graded in the assignment later does not reach its gradebook: "
         "the grading worksheet (moodle-worksheet) has no such end.",
     ]
-    if grades.roster is None or grades.roster.column("maximum") is None:
+    if table.column("maximum") is None:
         advice.append(
             f"The grades are of {grades.number(grades.max_points)} points: let Moodle's grade item have that maximum."
         )
     return Exported((path,), (*notes, *about_keys(rows, keys, "Moodle", path), *advice))
 
 
-def _from_list(grades: Grades, path: Path) -> tuple[list[list[str]], tuple[str, ...]]:
-    table = grades.roster
-    assert table is not None
+def _of_class_list(people: ClassList) -> CsvList:
+    """What Moodle calls everybody, by the course's class list. ``UserError`` when there is none."""
+    if people.path is None:
+        raise UserError(
+            "Only a list can say whom Moodle means: give its grades or participants, or the grading worksheet, with "
+            "--roster, or a class list in course.toml."
+        )
+    rows = ((one.username, one.id_number, one.email, one.name) for one in people.people)
+    return CsvList(people.path, (*WHO, "Full name"), tuple(rows))
+
+
+def _rows(grades: Grades, table: CsvList, path: Path) -> tuple[list[list[str]], tuple[str, ...]]:
     if all(table.column(role) is None for role in _ROLES):
         table.require_column(
             "email", "Moodle's import finds students by user name, ID number or email address"
@@ -70,32 +80,9 @@ def _from_list(grades: Grades, path: Path) -> tuple[list[list[str]], tuple[str, 
             if not any(who):
                 whose.lost.append(row.student)
             else:
-                rows.append([*who, *_cells(grades, row, most)])
+                points_cell = grades.number(row.points, most, capped=True)
+                rows.append([*who, points_cell, row.summary_html, row.remark])
     return rows, (*table.notes, *whose.notes(path.name), *grades.scaled_note(most, "Moodle"))
-
-
-def _from_class_list(grades: Grades, path: Path) -> tuple[list[list[str]], tuple[str, ...]]:
-    whose = grades.people.of_folders(grades.with_work)
-    known = {
-        student: [person.username, person.id_number, person.email]
-        for student, person in whose.items()
-        if person.username or person.id_number or person.email
-    }
-    if not known:
-        raise UserError(
-            "Only a list can say whom Moodle means: give its grades or participants, or the grading worksheet, with "
-            "--roster, or a class list in course.toml."
-        )
-    lost = [student for student in grades.with_work if student not in known]
-    rows = [[*who, *_cells(grades, grades.by_student[student])] for student, who in known.items()]
-    notes = [f"Not on the class list, and so not in {path.name}: {summarize_names(lost)}."] if lost else []
-    if absent := grades.people.absent(grades.with_work):
-        notes.append(no_result("On the class list", [person.student for person in absent]))
-    return rows, tuple(notes)
-
-
-def _cells(grades: Grades, row: Graded, most: float | None = None) -> list[str]:
-    return [grades.number(row.points, most, capped=True), row.summary_html, row.remark]
 
 
 def write_worksheet(grades: Grades, out: Path) -> Exported:
@@ -148,13 +135,11 @@ def fillable(grades: Grades, table: CsvList, where: str) -> tuple[dict[int, Grad
             entered.append(f"{student} ({points(grades.by_student[student].points)} points here)")
         else:
             filled[position] = grades.by_student[student]
-    notes = [*table.notes, *whose.notes(where)]
-    if closed:
-        notes.append(f"Moodle allows no change for {summarize_names(closed)}: not in {where}.")
-    if unsubmitted:
-        notes.append(
-            f"A draft or a reopened attempt in Moodle, and so not in {where}: {summarize_names(unsubmitted)}."
-        )
+    unfilled = {
+        f"Moodle allows no change, and so not in {where}": closed,
+        f"A draft or a reopened attempt in Moodle, and so not in {where}": unsubmitted,
+    }
+    notes = [*table.notes, *whose.notes(where), *sentences_about(unfilled)]
     if entered:
         notes.append(
             f"Points or a comment that somebody entered in Moodle stay, and so not in {where}: {', '.join(entered)}."

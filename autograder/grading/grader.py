@@ -520,15 +520,16 @@ def run_tests(
     runs: list[TestRun] = []
     first, unrun = "", ""
     without: tuple[str, ...] = ()
+    answered: dict[Any, Any] = {}
     for test in tests:
         if unrun:
             runs.append(TestRun(test, TestResult(test.title, False, unrun), (), ran=False))
             continue
         status = session.status
-        run, end = run_in(session, clock, function, test, without, wrong)
+        run, end = run_in(session, clock, function, test, without, wrong, answered)
         if end in _ENDS_AGAIN and endless and not without:
-            session.status, without = status, tuple(endless)
-            run, end = run_in(session, clock, function, test, without, wrong)
+            session.status, without, answered = status, tuple(endless), {}
+            run, end = run_in(session, clock, function, test, without, wrong, answered)
         runs.append(run)
         first = first or (run.result.message if end else "")
         if end in _ENDS_AGAIN:
@@ -543,8 +544,12 @@ def run_in(
     test: HiddenTest,
     without: Sequence[str] = (),
     wrong: Sequence[str] | None = None,
+    answered: dict[Any, Any] | None = None,
 ) -> tuple[TestRun, str]:
-    """The test's verdict, and the status to which its call ended the sandbox ("" if it did not)."""
+    """The test's verdict, and the status to which its call ended the sandbox ("" if it did not).
+
+    ``answered``: what tests before this one asked the same answer (``Student.once``).
+    """
     student: Student | None = None
     try:
         if session.is_over or not session.revive():
@@ -553,7 +558,7 @@ def run_in(
             message = _NO_TIME_LEFT if end else "this could not be run any more"
             return TestRun(test, TestResult(test.title, False, message), ()), end
         student = session.student(function)
-        student.wrong = wrong
+        student.wrong, student.answered = wrong, {} if answered is None else answered
         with _stopped(student, without), clock.judging():
             return run_test(test, student), ""
     except JudgedTooLong:

@@ -1,7 +1,7 @@
 """The Dask engine: the same unit of work on a cluster, for classes that outgrow one machine.
 
 A Dask worker needs the package and a kernel with namespaces, nothing else: masters, tests, kit and data come
-in a archive, submissions in their tasks. Each thread of a Dask worker starts a worker process of ours, so that
+in an archive, submissions in their tasks. Each thread of a Dask worker starts a worker process of ours, so that
 nothing of one course or run stays in the cluster's own processes.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import hashlib
+import io
 import logging
 import shutil
 import ssl
@@ -16,23 +18,26 @@ import sys
 import tempfile
 import threading
 import uuid
+import zipfile
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import dask
 from distributed import CancelledError, Client, KilledWorker, LocalCluster, get_worker, wait
 
+from autograder.course.visible_files import KIT, files_below, grader_files
 from autograder.errors import GradingError
 from autograder.grading.task import Assignment, Task
 from autograder.results import SubmissionResult
 from autograder.run.worker import Attempts, Worker
-from autograder.run.worker_archive import WorkerArchive, pack, unpack
 
 #: Tasks sent ahead for each thread of the cluster: enough to keep it busy, few enough to keep memory flat.
 _AHEAD = 3
-#: Seconds that a cluster has for its first worker (a batch system may take a while), and after how many it is said.
-_WORKERS_WITHIN, _SAID_AFTER = 300, 10
+#: Seconds in which a scheduler answers; that a cluster has for its first worker (a batch system may take a while), and after
+#: how many it is said.
+_ANSWERS_WITHIN, _WORKERS_WITHIN, _SAID_AFTER = 10, 300, 10
 
 
 @contextlib.contextmanager
@@ -188,7 +193,7 @@ def _client(address: str, jobs: int) -> Iterator[tuple[Client, str]]:
             )
             address = cluster.scheduler_address
         try:
-            client = stack.enter_context(Client(address, timeout=10, set_as_default=False))
+            client = stack.enter_context(Client(address, timeout=_ANSWERS_WITHIN, set_as_default=False))
         except TypeError:  # Dask's own answer where it was told of no certificates
             raise GradingError(
                 f"{address} asks for TLS, and Dask is told of no certificates: set DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
@@ -226,6 +231,48 @@ def _say_without_workers(what: str) -> None:
         file=sys.stderr,
         flush=True,
     )
+
+
+# ------------------------------------------------------------------------------------ what travels
+
+
+@dataclass(frozen=True)
+class WorkerArchive:
+    """An assignment whose files travel with it. ``digest`` names it."""
+
+    assignment: Assignment
+    files: bytes
+    digest: str
+
+
+def pack(assignment: Assignment) -> WorkerArchive:
+    """Put the masters and questions' files up to the lab, its kit and its data into an archive."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
+        for source, name in sorted(set(_files(assignment)), key=lambda pair: pair[1]):
+            packed.writestr(zipfile.ZipInfo(name), source.read_bytes(), zipfile.ZIP_DEFLATED)
+    files = content.getvalue()
+    identity = f"{assignment.context.whole} {assignment.settings.salt}"
+    return WorkerArchive(assignment, files, hashlib.sha256(identity.encode() + files).hexdigest()[:16])
+
+
+def unpack(archive: WorkerArchive, folder: Path) -> Assignment:
+    """Write the archive's files to ``folder``: a course of its own; the assignment as it is there."""
+    with zipfile.ZipFile(io.BytesIO(archive.files)) as packed:
+        packed.extractall(folder)
+    old = archive.assignment
+    data = tuple(folder / "data" / path.relative_to(old.root / "data") for path in old.data)
+    return replace(old, root=folder, kit=folder / KIT, data=data)
+
+
+def _files(assignment: Assignment) -> Iterator[tuple[Path, str]]:
+    """Each file with its name in the archive."""
+    yield from grader_files(assignment.lab)
+    for file in files_below(assignment.kit):
+        yield file, f"{KIT}/{file.relative_to(assignment.kit).as_posix()}"
+    for path in assignment.data:
+        for file in files_below(path):
+            yield file, f"data/{file.relative_to(assignment.root / 'data').as_posix()}"
 
 
 # ------------------------------------------------------------------------------------ inside a Dask worker
@@ -299,14 +346,8 @@ def _grade(archive: WorkerArchive, task: Task) -> tuple[str, Any]:
         worker = pool.take()
     except OSError as error:
         return "unfit", (get_worker().address, error.strerror or type(error).__name__)
-    if not worker.ready:
-        kind, value = worker.receive()
-        if kind != "ready":
-            worker.stop()
-            return kind, value
-    worker.give(task)
-    kind, value = worker.receive()
-    if kind == "died":
+    kind, value = worker.graded(task)
+    if kind in ("died", "cannot start"):
         worker.stop()
     else:
         pool.give_back(worker)

@@ -7,9 +7,10 @@ import autograder.startup.one_thread  # noqa: F401 (before NumPy: the workers ar
 # isort: split
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,10 @@ from autograder.sandbox.limits import Limits
 if TYPE_CHECKING:
     from autograder.gradebook.final_points import TeacherMarks
     from autograder.grading.task import Assignment, Task
-    from autograder.run.engines import Engine
     from autograder.run.plan import EarlierRun, Plan
+
+    #: (tasks, assignment, number of workers) -> the results as they come, in any order; what grades them ends with the block.
+    Engine = Callable[[Iterable[Task], Assignment, int], AbstractContextManager[Iterator[SubmissionResult]]]
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,6 @@ def run(
         absent = [s for s in _absent(class_) if students is None or s.student in students]
         class_, notebooks = class_ + absent, notebooks + read_class(absent, lab)
 
-        from autograder.run.engines import engine_named
         from autograder.run.local_engine import MANY, prepare
         from autograder.run.plan import EarlierRun, make_plan
 
@@ -160,6 +162,26 @@ def execute(
         return nullcontext(iter(()))
     tasks = _tasks(plan, assignment.lab, out, force)
     return grade_all(tasks, assignment, min(jobs, len(plan.to_grade)))
+
+
+def engine_named(name: str, zygotes: Zygotes) -> Engine:
+    """``local``, ``dask`` (a cluster on this machine) or ``dask:ADDRESS``. ``UserError`` for another name.
+
+    ``zygotes`` are this machine's, for the local engine.
+    """
+    if name == "local":
+        from autograder.run.local_engine import grade_all as grade_here
+
+        return partial(grade_here, zygotes=zygotes)
+    if name == "dask" or name.startswith("dask:"):
+        try:
+            from autograder.run.dask_engine import grade_all as grade_on_dask
+        except ImportError:
+            raise UserError(
+                "The Dask engine needs the package distributed: pip install 'bigrams-to-translators[dask]'."
+            ) from None
+        return partial(grade_on_dask, address=name.removeprefix("dask").removeprefix(":"))
+    raise UserError(f"There is no engine “{name}”: use local, dask or dask:tls://HOST:PORT.")
 
 
 def record(

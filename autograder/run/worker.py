@@ -164,9 +164,19 @@ class Worker:
         self.task = task
         self._send(task)
 
-    def receive(self) -> tuple[str, Any]:
-        """Its next message: (kind, value). The kind is ``died`` when there will be no more."""
+    def graded(self, task: Task, seconds: float | None = None) -> tuple[str, Any]:
+        """What it says to ``task``, or why it cannot begin: (kind, value)."""
+        kind, value = ("ready", None) if self.ready else self.receive()
+        if kind != "ready":
+            return kind, value
+        self.give(task)
+        return self.receive(seconds)
+
+    def receive(self, seconds: float | None = None) -> tuple[str, Any]:
+        """Its next message: (kind, value). The kind is ``died`` when there will be no more, or is none for so long."""
         try:
+            if not self.connection.poll(seconds):
+                return "died", "it did not answer any more"
             kind, value = self.connection.recv()
         except (EOFError, OSError):
             return "died", "its process ended"

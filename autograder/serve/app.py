@@ -18,7 +18,7 @@ from autograder.serve.door import Door, room
 from autograder.serve.hand_in import Attempts, Feedback, HandIn, Home, Receipt, SignIn, SignOut
 from autograder.serve.handlers import Failure, Handler
 from autograder.serve.screen import Demo, Events, Screen, StartStop
-from autograder.serve.service import Options, Service
+from autograder.serve.service import Options, Part, Service
 from autograder.serve.team import Ask, Decide, State, Team
 
 #: Bytes of a request that is no notebook, and seconds that anybody has to send one.
@@ -55,6 +55,7 @@ def application(service: Service) -> Application:
         (rf"team/{lab}/decide", Decide),
         (r"demos/([0-9a-z_]+)\.html", Demo),
     ]
+    routes += service.part.routes if service.part is not None else []
     shared = {"service": service}
     nothing: type[Handler] = Nothing
     if service.options.hub:
@@ -95,11 +96,18 @@ def _log(handler: Any) -> None:
     )
 
 
-def run(options: Options, address: str, port: int, ready: Callable[[Service], None]) -> None:
+def run(
+    options: Options,
+    address: str,
+    port: int,
+    ready: Callable[[Service], None],
+    part: Callable[[Service], Part] | None = None,
+) -> None:
     """Serve until SIGINT or SIGTERM. ``ready`` is told when the first notebook would be graded at once."""
     options.out.mkdir(parents=True, exist_ok=True)
     options.live.mkdir(exist_ok=True, mode=0o700)
     with sole_writer(options.live), contextlib.closing(Service(options)) as service:
+        service.part = part(service) if part is not None else None
         asyncio.run(_serve(service, address, port, ready))
 
 

@@ -12,7 +12,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from autograder.course.policy_file import settings
 from autograder.errors import GradingError, UserError
@@ -175,9 +174,7 @@ class _WarmGraders:
         task = Task(notebook, salt=salt_of(attempt))
         deaths = 0
         while True:
-            worker = self.ready(attempt.lab)
-            worker.give(task)
-            kind, value = self._answer(worker, 2 * assignment.limits.total_seconds + 240)
+            kind, value = self.ready(attempt.lab).graded(task, 2 * assignment.limits.total_seconds + 240)
             if kind == "done":
                 result: SubmissionResult = value
                 return result
@@ -188,15 +185,6 @@ class _WarmGraders:
                     continue
             if (fault := tries.failed(task, kind, value)) is not None:
                 return fault
-
-    def _answer(self, worker: Worker, seconds: float) -> tuple[str, Any]:
-        """What the worker says; one that says nothing for so long has died."""
-        try:
-            if not worker.connection.poll(seconds):
-                return "died", "it did not answer any more"
-        except OSError:
-            pass
-        return worker.receive()
 
     def close(self) -> None:
         for worker in self.workers.values():

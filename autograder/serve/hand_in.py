@@ -52,7 +52,7 @@ class SignIn(Handler):
 
     def post(self, token: str) -> None:
         self._invited(token)
-        self.sign_in(token)
+        self.sign_in(digest_of_token(token))
         self.redirect(self.service.options.base)
 
     def _invited(self, token: str) -> Person:
@@ -88,6 +88,7 @@ class Home(Handler):
             labs=labs,
             largest=MAX_BYTES,
             hub=self.service.options.hub,
+            lti=self.service.part is not None,
         )
 
     def _shown(self, lab: str, person: Person) -> dict[str, Any]:
@@ -178,17 +179,23 @@ def feedback_on(journal: Journal, attempt: Attempt, demos: str) -> str:
     result = journal.result(attempt)
     assert result is not None
     notebook = journal.notebook(attempt.lab, attempt.receipt).read_text(encoding="utf-8", errors="replace")
+    marks = marks_on(journal, attempt)
+    with _one_page:  # formulas are drawn one at a time
+        writer = FeedbackWriter(spec(attempt.lab), journal.folder, demos)
+        return writer.page(replace(result, notebook=notebook), marks)
+
+
+def marks_on(journal: Journal, attempt: Attempt) -> TeacherMarks:
+    """What the team overruled; written answers wait for a person."""
     lab_spec, cells = spec(attempt.lab), test_cells(spec(attempt.lab))
     overruled = [
         event.details for event in journal.events("overrule", lab=attempt.lab, student=attempt.student)
     ]
-    marks = TeacherMarks(
+    return TeacherMarks(
         scores={cells[one["question"]]: one["points"] for one in overruled if one["question"] in cells},
         comments={one["question"]: one["why"] for one in overruled},
         waiting=tuple(name for name, _ in lab_spec.written),
     )
-    with _one_page:  # formulas are drawn one at a time
-        return FeedbackWriter(lab_spec, journal.folder, demos).page(replace(result, notebook=notebook), marks)
 
 
 @stream_request_body

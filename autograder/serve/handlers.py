@@ -120,10 +120,10 @@ class Handler(RequestHandler):
         assert isinstance(person, Person)
         return person
 
-    def sign_in(self, token: str) -> None:
-        """Keep somebody signed in whose token is good."""
+    def sign_in(self, digest: str) -> None:
+        """Keep somebody signed in, whose token has this digest."""
         self.set_signed_cookie(
-            _COOKIE, digest_of_token(token), expires_days=SESSION_DAYS, path=self.service.options.base,
+            _COOKIE, digest, expires_days=SESSION_DAYS, path=self.service.options.base,
             httponly=True, samesite="Lax", secure=self.service.options.secure,
         )  # fmt: skip
 

@@ -38,6 +38,8 @@ CREATE TABLE IF NOT EXISTS invitations (token TEXT PRIMARY KEY, student TEXT NOT
 CREATE TABLE IF NOT EXISTS events (
     id INTEGER PRIMARY KEY, at REAL NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL, lab TEXT NOT NULL,
     student TEXT NOT NULL, details TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS notes (
+    kind TEXT NOT NULL, name TEXT NOT NULL, at REAL NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, name));
 """
 
 #: All of an attempt but its result, which may be large, and lies in a table of its own so that lists never read past it.
@@ -275,6 +277,50 @@ class Journal:
         """All who have a token."""
         with self._database():
             return {name for (name,) in self._db.execute("SELECT student FROM invitations")}
+
+    def digest_of(self, student: str, *, team: bool) -> str:
+        """The digest of the token by which somebody is known, for whom another system vouches; without a token they get one."""
+        with self._lock:
+            with self._database():
+                self._db.execute("UPDATE invitations SET team = ? WHERE student = ?", (team, student))
+                query = "SELECT token FROM invitations WHERE student = ?"
+                row = self._db.execute(query, (student,)).fetchone()
+            return str(row[0]) if row else digest_of_token(self.invite(student, team=team))
+
+    def is_team(self, name: str) -> bool | None:
+        """Whether somebody with a token is of the team; None for nobody."""
+        with self._database():
+            row = self._db.execute("SELECT team FROM invitations WHERE student = ?", (name,)).fetchone()
+        return bool(row[0]) if row else None
+
+    # What is known of another system
+
+    def note(self, kind: str, name: str, value: Any) -> None:
+        """Note a value (JSON) in place of what was noted under this name."""
+        with self._database():
+            row = (kind, name, time.time(), json.dumps(value))
+            self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)", row)
+
+    def notes(self, kind: str) -> dict[str, Any]:
+        """Everything that was noted of this kind."""
+        with self._database():
+            rows = self._db.execute("SELECT name, value FROM notes WHERE kind = ?", (kind,)).fetchall()
+        return {name: json.loads(value) for name, value in rows}
+
+    def noted(self, kind: str, name: str) -> Any:
+        """What was noted under this name; None for nothing."""
+        with self._database():
+            query = "SELECT value FROM notes WHERE kind = ? AND name = ?"
+            row = self._db.execute(query, (kind, name)).fetchone()
+        return json.loads(row[0]) if row else None
+
+    def is_first_use(self, kind: str, name: str, seconds: float) -> bool:
+        """Note that something is used, which nobody may use again; forget what was used so many seconds ago."""
+        now = time.time()
+        with self._change():
+            self._db.execute("DELETE FROM notes WHERE kind = ? AND at < ?", (kind, now - seconds))
+            row = (kind, name, now, "null")
+            return self._db.execute("INSERT OR IGNORE INTO notes VALUES (?, ?, ?, ?)", row).rowcount == 1
 
     # The log
 

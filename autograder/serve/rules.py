@@ -77,10 +77,15 @@ def counting(lab: str, attempts: Sequence[Attempt]) -> Attempt | None:
         return attempts[-1] if attempts else None
     if settings().live_of(lab).counts == "last":
         return graded[-1]
-    due = settings().due(lab)
-    longer = extension_of(lab, graded[0].student) if due is not None else None
-    own = due + longer if due is not None and longer else due
+    own = due_of(lab, graded[0].student)
     return max(graded, key=lambda attempt: (_worth(attempt, own), attempt.number))
+
+
+def due_of(lab: str, student: str) -> datetime | None:
+    """When a lab is due for a student, in UTC without a zone; None when it is not."""
+    due = settings().due(lab)
+    longer = extension_of(lab, student) if due is not None else None
+    return due + longer if due is not None and longer else due
 
 
 def _worth(attempt: Attempt, due: datetime | None) -> float:

@@ -11,10 +11,11 @@ import tempfile
 import threading
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
@@ -35,6 +36,9 @@ from autograder.serve.graders import AGAIN_AFTER, Graders
 from autograder.serve.journal import Attempt, Journal
 from autograder.serve.room import Room
 
+if TYPE_CHECKING:
+    from autograder.serve.handlers import Handler
+
 log = logging.getLogger(__name__)
 
 #: How often one person may send a notebook in a minute, taken or not.
@@ -43,6 +47,25 @@ A_MINUTE = 20
 READS_A_MINUTE = 300
 #: Notebooks of one person, and of all, that may be on their way in at one time; each is written to the disk as it comes.
 UPLOADS_OF_ONE, UPLOADS = 2, 64
+
+
+class Part(Protocol):
+    """What a learning system adds to a service."""
+
+    routes: list[tuple[str, type[Handler]]]
+
+    def start(self) -> None:
+        """Begin with what was left."""
+
+    def close(self) -> None:
+        """End; what is left is done at the next start."""
+
+    def changed(self, lab: str, student: str) -> None:
+        """A student's points may have changed."""
+
+    @property
+    def trouble(self) -> str:
+        """What the team has to see to, in a sentence ("" when all is well)."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +114,8 @@ class Service:
         self.journal = Journal(options.live)
         for unfinished in self.journal.incoming.iterdir():
             unfinished.unlink()
-        self.secret = _lasting_secret(options.live / ".cookie-secret")
+        self.secret = lasting_secret(options.live / ".cookie-secret", lambda: secrets.token_hex(32))
+        self.part: Part | None = None
         self.queue = FairQueue(options.jobs)
         self._kits = Path(tempfile.mkdtemp(prefix="coursekit-"))
         assignments = {lab: self._assignment(lab) for lab in options.labs}
@@ -127,11 +151,15 @@ class Service:
             for student in {attempt.student for attempt in self.journal.attempts(lab)}:
                 self.try_to_lay_out(lab, student)
         self.graders.start()
+        if self.part is not None:
+            self.part.start()
 
     def close(self) -> None:
         """End; what waits is graded at the next start."""
         self._closed = True
         self.graders.stop()
+        if self.part is not None:
+            self.part.close()
         self.disk.shutdown()
         self.journal.close()
         shutil.rmtree(self._kits, ignore_errors=True)
@@ -199,6 +227,8 @@ class Service:
     def _told(self, attempt: Attempt, result: SubmissionResult) -> None:
         """A grader's thread has a verdict: lay out what counts now, and tell who waits."""
         self.try_to_lay_out(attempt.lab, attempt.student)
+        if self.part is not None:
+            self.part.changed(attempt.lab, attempt.student)
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._tell, attempt, result)
 
@@ -210,7 +240,8 @@ class Service:
     @property
     def trouble(self) -> str:
         """What the team has to see to, in a sentence ("" when all is well)."""
-        return next(iter(self.not_laid_out.values()), "") or self.graders.trouble
+        trouble = next(iter(self.not_laid_out.values()), "") or self.graders.trouble
+        return trouble or (self.part.trouble if self.part is not None else "")
 
     def try_to_lay_out(self, lab: str, student: str) -> None:
         """``lay_out``, and again later where the disk does not allow it now."""
@@ -253,11 +284,11 @@ def _seldom_enough(times: deque[float]) -> bool:
     return True
 
 
-def _lasting_secret(path: Path) -> str:
-    """What signs the sessions' cookies; only its owner may read it."""
+def lasting_secret(path: Path, make: Callable[[], str]) -> str:
+    """A secret that is made at its first use; only its owner may read it."""
     if not path.exists():
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_hex(32))
+            file.write(make())
     say_if_others_may_read(path)
     return path.read_text().strip()

@@ -7,15 +7,19 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
+import requests
 from pydantic import BaseModel, ValidationError
 
+from autograder.course.lists import folded, summarize_names
 from autograder.course.policy_file import course_file
 from autograder.errors import UserError
 from autograder.files import write_atomically
+from autograder.grading.submissions import MAX_BYTES
 
-_T = TypeVar("_T")
+#: A system may take its time over a large course.
+SECONDS = 120
 
 #: Shows how far something is that takes more than a moment: the things, how many they are, what is done to them.
 Track = Callable[[Iterable[Any], int, str], Iterable[Any]]
@@ -35,6 +39,8 @@ class Assignment:
     #: Whether it takes comments and files as feedback.
     takes_comments: bool = True
     takes_files: bool = True
+    #: Sentences for whoever pushes.
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,22 +82,19 @@ class Entry:
     comment: str | None = ""
     files: tuple[File, ...] = ()
     modified: int = 0
-    #: Why no grade is taken ("" when one is).
+    #: Why no grade is taken, a clause ("" when one is).
     locked: str = ""
     #: Whether it is as far on its way to the student as it is to be: see ``--state``.
     is_settled: bool = True
 
 
-class System(Protocol):
-    """One assignment of one course in one learning system. Each method may raise ``UserError``, or ``Refused``."""
+class Source(Protocol):
+    """One assignment of one course, from where it is handed in. Each method may raise ``UserError``, or ``Refused``."""
 
     name: str
     #: Which assignment it is, as the record writes it.
     key: str
     assignment: Assignment
-
-    def require_gradable(self) -> None:
-        """Raise ``UserError`` where the assignment takes no points as it is set up."""
 
     def students(self) -> list[Person]:
         """Those who may hand in: no staff, nobody suspended."""
@@ -104,6 +107,17 @@ class System(Protocol):
 
     def read(self, file: File) -> bytes:
         """The bytes of a file."""
+
+
+class System(Source, Protocol):
+    """An assignment that takes grades."""
+
+    @property
+    def groups(self) -> Mapping[int, int]:
+        """User -> group, where the members of a group cannot have grades of their own."""
+
+    def require_gradable(self) -> None:
+        """Raise ``UserError`` where the assignment takes no points as it is set up."""
 
     def entries(self, attempts: Mapping[int, int], track: Track) -> dict[int, Entry]:
         """What the system holds, by user, for the attempt that is named."""
@@ -122,7 +136,7 @@ class New:
     page: bytes | None = None
 
 
-def class_now(system: System, track: Track) -> tuple[list[Person], dict[int, HandedIn], list[str]]:
+def class_now(system: Source, track: Track) -> tuple[list[Person], dict[int, HandedIn], list[str]]:
     """The students, their newest attempts by user, and sentences about those that are not taken. ``UserError`` without students."""
     for _ in track((system,), 1, "who is in the class"):
         people = system.students()
@@ -146,7 +160,6 @@ class Pulled(BaseModel):
 class Sent(BaseModel):
     """What we entered, as the system gave it back. ``page``: the digest of the feedback page."""
 
-    attempt: int
     grade: float
     comment: str | None
     modified: int = 0
@@ -169,7 +182,7 @@ class Record(BaseModel):
         return submitted / f"{system.lower()}-{lab}.json"
 
     @classmethod
-    def read(cls, submitted: Path, lab: str, system: System) -> Record:
+    def read(cls, submitted: Path, lab: str, system: Source) -> Record:
         """The record, empty where there is none yet. ``UserError`` when it is of another assignment, or damaged."""
         path = cls.path(submitted, lab, system.name)
         if not path.exists():
@@ -187,7 +200,7 @@ class Record(BaseModel):
             )
         return record
 
-    def save(self, submitted: Path, lab: str, system: System) -> None:
+    def save(self, submitted: Path, lab: str, system: Source) -> None:
         """Write the record, whole or not at all."""
         write_atomically(self.path(submitted, lab, system.name), self.model_dump_json(indent=1) + "\n")
 
@@ -211,3 +224,36 @@ def token(system: str) -> str:
     if not re.fullmatch(r"[\x21-\x7e]+", found):
         raise UserError(f"The token for {system} holds spaces or line breaks: copy it again.")
     return found
+
+
+def chosen(system: str, what: str, wanted: int | str, there: Mapping[int, str]) -> int:
+    """The number of the course or assignment that course.toml names. ``there``: number -> name. ``UserError`` unless it is one."""
+    names = [
+        number for number, name in there.items() if isinstance(wanted, str) and folded(wanted) == folded(name)
+    ]
+    found = [wanted] if isinstance(wanted, int) and wanted in there else names
+    if len(found) != 1:
+        shown = summarize_names([f"“{there[number]}” ({number})" for number in found or there])
+        raise UserError(
+            f"course.toml calls the {what} “{wanted}”, and {system} has {len(found)} of that name; write one of these numbers: "
+            f"{shown or 'none that this token may see'}."
+        )
+    return found[0]
+
+
+def content_of(answer: requests.Response, system: str) -> bytes:
+    """The bytes of an answer that is read as it comes. ``Refused`` when there are too many."""
+    content = bytearray()
+    for part in answer.iter_content(1 << 16):
+        content += part
+        if len(content) > MAX_BYTES:
+            raise Refused(f"{system} gives more than {MAX_BYTES >> 20} MB at once, which is not read.")
+    return bytes(content)
+
+
+def unreachable(site: str, error: requests.RequestException) -> UserError:
+    """The sentence for a site that does not answer."""
+    reason = getattr(error.args[0] if error.args else error, "reason", error)
+    return UserError(
+        f"{site} cannot be reached ({reason}): what was done before is kept, run the same command again."
+    )

@@ -11,11 +11,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
-from autograder.course.lists import folded, summarize_names
+from autograder.course.lists import summarize_names
 from autograder.errors import UserError
-from autograder.systems.exchange import Assignment, Entry, File, HandedIn, New, Person, Refused, Track
+from autograder.systems.exchange import (
+    Assignment,
+    Entry,
+    File,
+    HandedIn,
+    New,
+    Person,
+    Refused,
+    Track,
+    chosen,
+)
 from autograder.systems.moodle_client import MoodleClient
 
 #: What a grade may be in an assignment's marking workflow.
@@ -29,6 +40,7 @@ class Moodle:
     """One assignment. ``course`` and ``assignment`` are Moodle's numbers or names; ``state`` is that of the marking workflow."""
 
     name = "Moodle"
+    groups: Mapping[int, int] = MappingProxyType({})
 
     def __init__(
         self, client: MoodleClient, course: int | str, assignment: int | str, state: str = ""
@@ -215,21 +227,12 @@ def _course(client: MoodleClient, name: str) -> int:
 
 def _assignment(client: MoodleClient, course: int, wanted: int | str) -> dict[str, Any]:
     answer = client.call("mod_assign_get_assignments", courseids=[course])
-    there: list[dict[str, Any]] = [one for course in answer["courses"] for one in course["assignments"]]
-    found = [
-        one
-        for one in there
-        if wanted == one["cmid"] or (isinstance(wanted, str) and folded(wanted) == folded(one["name"]))
+    there: dict[int, dict[str, Any]] = {
+        one["cmid"]: one for course in answer["courses"] for one in course["assignments"]
+    }
+    return there[
+        chosen("Moodle", "assignment", wanted, {number: one["name"] for number, one in there.items()})
     ]
-    if len(found) != 1:
-        names = (
-            summarize_names([f"“{one['name']}” ({one['cmid']})" for one in found or there])
-            or "none that this token may see"
-        )
-        raise UserError(
-            f"course.toml calls the assignment “{wanted}”, and Moodle has {len(found)} of that name; write one of these numbers: {names}."
-        )
-    return found[0]
 
 
 def _of_one(answer: Mapping[str, Any], what: str, assignment: int) -> list[dict[str, Any]]:
@@ -278,7 +281,8 @@ def _entry(
     grade, plugins = next(
         ((one, has) for one, has in shown if one and one["attemptnumber"] == attempt), (newest, ())
     )
-    locked = "overridden" if item.get("gradeisoverridden") else "locked" if item.get("gradeislocked") else ""
+    how = "overridden" if item.get("gradeisoverridden") else "locked" if item.get("gradeislocked") else ""
+    locked = f"the grade is {how} in the gradebook" if how else ""
     if grade is None or grade["attemptnumber"] != attempt:
         return Entry(locked=locked)
     value = float(grade["grade"]) if grade["grade"] not in (None, "") else -1.0

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.request
-import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from http.client import HTTPException
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
+
+import requests
 
 from autograder.errors import UserError
-from autograder.grading.submissions import MAX_BYTES
-from autograder.systems.exchange import Refused
-
-#: Moodle may take its time over a large course.
-SECONDS = 120
+from autograder.systems.exchange import SECONDS, Refused, content_of, unreachable
 
 #: Moodle writes a file's address with these marks, and escapes the others.
 SAFE = "/%?=&"
@@ -33,13 +27,6 @@ _ADVICE = {
 }
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would lose what is posted, or bring the token elsewhere."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
 @dataclass(frozen=True)
 class MoodleClient:
     """A site's address (without a slash at the end) and a token. Raises ``UserError`` in one sentence, without the token."""
@@ -52,38 +39,23 @@ class MoodleClient:
         fields = {"wstoken": self.token, "wsfunction": function, "moodlewsrestformat": "json"}
         for name, value in parameters.items():
             fields.update(_flat(name, value))
-        body = urlencode(fields).encode()
-        return self._json(
-            self._post("/webservice/rest/server.php", body, "application/x-www-form-urlencoded"), function
-        )
+        return self._json(self._post("/webservice/rest/server.php", fields), function)
 
     def read(self, address: str) -> bytes:
         """A file's bytes. The address that Moodle gave is looked up on this site: the token goes nowhere else."""
         _, found, path = address.partition("/pluginfile.php/")
         if not found:
             raise Refused(f"Moodle gives a file an address that is none of its own: {address}")
-        body = urlencode({"token": self.token}).encode()
-        content = self._post(
-            f"/webservice/pluginfile.php/{quote(path, safe=SAFE)}", body, "application/x-www-form-urlencoded"
-        )
+        content = self._post(f"/webservice/pluginfile.php/{quote(path, safe=SAFE)}", {"token": self.token})
         if content.startswith(b'{"error"'):
             self._json(content, "to give a file")
         return content
 
     def upload(self, name: str, content: bytes, draft: int = 0, folder: str = "/") -> int:
         """Put a file into a draft area (0: a new one), whose number comes back."""
-        boundary = uuid.uuid4().hex
         fields = {"token": self.token, "itemid": str(draft), "filepath": folder}
-        parts = [
-            f'Content-Disposition: form-data; name="{key}"\r\n\r\n{value}' for key, value in fields.items()
-        ]
-        quoted = name.replace("\\", "_").replace('"', "_")
-        head = f'Content-Disposition: form-data; name="file"; filename="{quoted}"\r\nContent-Type: application/octet-stream\r\n\r\n'
-        start = "".join(f"--{boundary}\r\n{part}\r\n" for part in parts) + f"--{boundary}\r\n{head}"
-        body = start.encode() + content + f"\r\n--{boundary}--\r\n".encode()
         answer = self._json(
-            self._post("/webservice/upload.php", body, f"multipart/form-data; boundary={boundary}"),
-            "to take a file",
+            self._post("/webservice/upload.php", fields, {"file": (name, content)}), "to take a file"
         )
         try:
             return int(answer[0]["itemid"])
@@ -92,29 +64,28 @@ class MoodleClient:
                 f"Moodle did not take the file {name}: is it larger than the site allows?"
             ) from None
 
-    def _post(self, place: str, body: bytes, kind: str) -> bytes:
-        request = urllib.request.Request(
-            self.site + place, data=body, headers={"Content-Type": kind, "User-Agent": "autograder"}
-        )
+    def _post(
+        self, place: str, fields: Mapping[str, str], files: Mapping[str, tuple[str, bytes]] | None = None
+    ) -> bytes:
+        """What a place answers. A redirect would lose what is posted, or bring the token elsewhere."""
         try:
-            with urllib.request.build_opener(_NoRedirect).open(request, timeout=SECONDS) as answer:
-                content: bytes = answer.read(MAX_BYTES + 1)
-        except urllib.error.HTTPError as error:
-            target = error.headers.get("Location", "")
-            advice = (
-                f"write the address that it points to into course.toml, {target}"
-                if target
-                else "try again later"
-            )
-            raise UserError(f"{self.site} answers with status {error.code}: {advice}.") from None
-        except (OSError, HTTPException) as error:
-            reason = getattr(error, "reason", error)
-            raise UserError(
-                f"{self.site} cannot be reached ({reason}): what was done before is kept, run the same command again."
-            ) from None
-        if len(content) > MAX_BYTES:
-            raise Refused(f"Moodle gives more than {MAX_BYTES >> 20} MB at once, which is not read.")
-        return content
+            with requests.post(
+                self.site + place,
+                data=fields,
+                files=files,
+                allow_redirects=False,
+                stream=True,
+                timeout=SECONDS,
+            ) as answer:
+                if answer.status_code == 200:
+                    return content_of(answer, "Moodle")
+        except requests.RequestException as error:
+            raise unreachable(self.site, error) from None
+        target = answer.headers.get("Location", "")
+        advice = (
+            f"write the address that it points to into course.toml, {target}" if target else "try again later"
+        )
+        raise UserError(f"{self.site} answers with status {answer.status_code}: {advice}.")
 
     def _json(self, content: bytes, what: str) -> Any:
         try:

@@ -17,7 +17,7 @@ from autograder.course.longer import take_over
 from autograder.course.policy_file import class_list, settings
 from autograder.files import folder_name, letters_of, require_apart, timestamp_in
 from autograder.grading.submissions import MAX_BYTES
-from autograder.systems.exchange import HandedIn, Person, Pulled, Record, Refused, System, Track, class_now
+from autograder.systems.exchange import HandedIn, Person, Pulled, Record, Refused, Source, Track, class_now
 
 #: Due dates that differ by less mean the same: some systems end a day at 23:59:00.
 A_MINUTE = timedelta(minutes=1)
@@ -33,7 +33,7 @@ class Done:
     notes: tuple[str, ...]
 
 
-def pull(system: System, submitted: Path, lab: str, track: Track) -> Done:
+def pull(system: Source, submitted: Path, lab: str, track: Track) -> Done:
     """Write ``submitted/<student>/<lab>/`` for everybody in the class, with the newest attempt that they handed in and its time.
 
     What was fetched before and is unchanged is left alone, so a pull that was stopped goes on where it was. Extensions go into
@@ -90,7 +90,7 @@ def _is_here(known: Pulled, attempt: HandedIn, submitted: Path, lab: str) -> boo
 
 
 def _fetch(
-    system: System, attempt: HandedIn, student: str, submitted: Path, lab: str, notes: list[str]
+    system: Source, attempt: HandedIn, student: str, submitted: Path, lab: str, notes: list[str]
 ) -> bool:
     """Bring one student's notebook here; whether it is now the one that lies in the folder."""
     time = f"{datetime.fromtimestamp(attempt.when, UTC):%Y-%m-%d %H:%M:%S} UTC"
@@ -159,7 +159,7 @@ def _strangers(folders: dict[int, str]) -> list[str]:
 
 
 def _extend(
-    system: System, people: Sequence[Person], folders: dict[int, str], lab: str, track: Track
+    system: Source, people: Sequence[Person], folders: dict[int, str], lab: str, track: Track
 ) -> list[str]:
     """Write who has longer into ``extensions.csv``. The longer of what the course and the system give counts, and is said."""
     theirs = system.assignment.due
@@ -181,7 +181,7 @@ def _extend(
     return notes
 
 
-def _about_due(system: System, lab: str) -> list[str]:
+def _about_due(system: Source, lab: str) -> list[str]:
     """A sentence where course.toml does not have the system's due date."""
     theirs, ours = system.assignment.due, settings().due(lab)
     if not theirs:

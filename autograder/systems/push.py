@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 import re
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -101,7 +102,23 @@ def plan(
                 row.student in replaced,
             )
         )
-    return sorted(rows, key=lambda one: one.student), _notes(system, grades, record)
+    rows = sorted(_of_groups(rows, system), key=lambda one: one.student)
+    return rows, _notes(system, grades, record)
+
+
+def _of_groups(rows: Sequence[Row], system: System) -> list[Row]:
+    """The rows. Where a group's members share one grade, none of them gets it unless it is right for all of them."""
+    grades = defaultdict[int, set[float | None]](set)
+    for row in rows:
+        if row.user in system.groups:
+            is_sent = row.new is not None and row.what != "left out"
+            grades[system.groups[row.user]].add(row.new.grade if row.new and is_sent else None)
+    why = f"{system.name} has one grade for the group, whose members have different points here, or are left out"
+    apart = {user for user, group in system.groups.items() if len(grades[group]) > 1}
+    return [
+        replace(row, what="left out", why=why) if row.user in apart and row.what in ("new", "change") else row
+        for row in rows
+    ]
 
 
 def _why_not(row: Graded, known: Pulled | None, now: HandedIn | None, is_active: bool, system: str) -> str:
@@ -137,11 +154,13 @@ def _row(
     page = FeedbackWriter(grades.spec, Path()).page(row.result, grades.marks.get(row.student)).encode()
     digest = hashlib.sha256(page).hexdigest()
     name = f"{grades.spec.name}.html"
+    comment = row.summary_html if system.assignment.takes_comments else ""
     has_page = any((one.name, one.size) == (name, len(page)) for one in now.files)
-    is_sent = (has_page or now.comment is None) and any(sent.page == digest for sent in ours)
+    is_there = now.comment is None or (has_page and _text(now.comment) == _text(comment))
+    is_sent = is_there and any(sent.page == digest for sent in ours)
     new = New(
         float(grades.number(row.points, most)),
-        row.summary_html if system.assignment.takes_comments else "",
+        comment,
         name,
         None if is_sent or not system.assignment.takes_files else page,
     )
@@ -155,10 +174,10 @@ def _row(
             why=f"{points(new.grade)} is above the maximum of {points(most)}: raise it there",
         )
     if now.locked:
-        return replace(made, what="left out", why=f"the grade is {now.locked} in the gradebook")
+        return replace(made, what="left out", why=now.locked)
     if _is(new, now):
         return replace(made, what="as it is") if new.page is None and now.is_settled else made
-    if not (may_replace or _is_free(now) or any(_is_ours(sent, now, attempt) for sent in ours)):
+    if not (may_replace or _is_free(now) or any(_is_ours(sent, now) for sent in ours)):
         return replace(
             made, what="left out", why="somebody entered this grade or comment: --replace takes its place"
         )
@@ -175,9 +194,9 @@ def _is_free(now: Entry) -> bool:
     return now.grade is None and now.comment is not None and not _text(now.comment)
 
 
-def _is_ours(sent: Sent, now: Entry, attempt: int) -> bool:
+def _is_ours(sent: Sent, now: Entry) -> bool:
     """Whether what is there is what we entered. Where the comment cannot be read, nobody may have saved the grade since."""
-    if sent.attempt != attempt or now.grade is None or abs(now.grade - sent.grade) >= _SAME:
+    if now.grade is None or abs(now.grade - sent.grade) >= _SAME:
         return False
     if now.comment is None or sent.comment is None:
         return now.modified == sent.modified
@@ -190,7 +209,7 @@ def _text(comment: str) -> str:
 
 
 def _notes(system: System, grades: Grades, record: Record) -> list[str]:
-    notes = list(grades.scaled_note(system.assignment.most, system.name))
+    notes = [*grades.scaled_note(system.assignment.most, system.name), *system.assignment.notes]
     if not system.assignment.takes_comments:
         notes.append("Feedback comments are switched off in the assignment: none are sent.")
     if not system.assignment.takes_files:
@@ -209,7 +228,7 @@ def send(system: System, submitted: Path, lab: str, rows: Sequence[Row], track: 
     troubles, tried = list[str](), list[Row]()
     for row in track(going, len(going), "grades"):
         assert row.new is not None
-        sent = Sent(attempt=row.attempt, grade=row.new.grade, comment=row.new.comment, page=row.digest)
+        sent = Sent(grade=row.new.grade, comment=row.new.comment, page=row.digest)
         record.sent[row.user] = [*record.sent.get(row.user, [])[-1:], sent]
         record.save(submitted, lab, system)
         try:
@@ -226,7 +245,6 @@ def send(system: System, submitted: Path, lab: str, rows: Sequence[Row], track: 
         else:
             record.sent[row.user] = [
                 Sent(
-                    attempt=row.attempt,
                     grade=new.grade,
                     comment=now.comment,
                     modified=now.modified,

@@ -93,9 +93,11 @@ def _in_place(student: Student, definitions: str, names: Sequence[str], earlier:
         scene = student.scene(definitions + _REPLACE, question=student.name, replaced=list(names))
     except StudentError:
         raise earlier from None
+    student.replaced = tuple(names)
     try:
         yield
     finally:
+        student.replaced = ()
         with contextlib.suppress(StudentGone):  # the test's own exception is the one to raise
             scene.run("restore()")
 

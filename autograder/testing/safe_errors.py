@@ -28,44 +28,15 @@ NAMES = frozenset(
     }
     | set(_OF_LIBRARIES.split())
 )
-#: Types that students return by mistake. The name of any other type is not shown.
-TYPES = frozenset(
-    [
-        "function",
-        "builtin_function_or_method",
-        "method",
-        "generator",
-        "module",
-        "type",
-        "object",
-        "map",
-        "zip",
-        "filter",
-        "NoneType",
-        "property",
-        "range_iterator",
-        "list_iterator",
-        "staticmethod",
-        "classmethod",
-        "partial",
-        "ndarray",
-        "numpy.ndarray",
-        "numpy.matrix",
-        "numpy.ma.MaskedArray",
-        "numpy.datetime64",
-        "numpy.timedelta64",
-        "torch.Tensor",
-        "torch.Size",
-        "torch.dtype",
-        "torch.nn.parameter.Parameter",
-        "pandas.DataFrame",
-        "pandas.Series",
-        "matplotlib.figure.Figure",
-        "datetime.datetime",
-        "types.SimpleNamespace",
-        "functools.partial",
-    ]
+_RETURNED_BY_MISTAKE = (
+    "function builtin_function_or_method method generator module type object map zip filter NoneType "
+    "property range_iterator list_iterator staticmethod classmethod partial ndarray numpy.ndarray "
+    "numpy.matrix numpy.ma.MaskedArray numpy.datetime64 numpy.timedelta64 torch.Tensor torch.Size "
+    "torch.dtype torch.nn.parameter.Parameter pandas.DataFrame pandas.Series matplotlib.figure.Figure "
+    "datetime.datetime types.SimpleNamespace functools.partial"
 )
+#: Types that students return by mistake. The name of any other type is not shown.
+TYPES = frozenset(_RETURNED_BY_MISTAKE.split())
 
 #: A line of the student's is shown if it is among the first so many of the notebook; of its words the first so many may be
 #: named. Both bound what a page can be made to say: see docs/security.md.
@@ -182,21 +153,7 @@ def _pattern(form: str) -> re.Pattern[str]:
 _PATTERNS = tuple(_pattern(form) for form in _FORMS)
 _OPERATORS = frozenset("+ - * / // % @ ** < > <= >= == != & | ^ ~ += -= *= /= @=".split())  # noqa: SIM905
 _COMMON_TYPES = frozenset(
-    [
-        "int",
-        "float",
-        "str",
-        "list",
-        "tuple",
-        "dict",
-        "set",
-        "NoneType",
-        "bool",
-        "numpy.ndarray",
-        "function",
-        "Tensor",
-        "generator",
-    ]
+    "int float str list tuple dict set NoneType bool numpy.ndarray function Tensor generator".split()  # noqa: SIM905
 )
 
 

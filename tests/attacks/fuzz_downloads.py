@@ -222,21 +222,17 @@ def read_download(data: bytes) -> str:
         if isinstance(before, str):
             return "refused without mischief"
         assert not isinstance(after, str), f"ended the class: {after}"
-        kept, notes_before = before
-        found, notes = after
-        # A small class without a list of GitHub's names: the assignment's name is guessed, and that is said.
-        guessed = "is taken for the assignment's name" in notes_before + notes
+        kept, (found, notes) = before[0], after
         for student, (notebook, time) in kept.items():
             places = [place for place, (content, _) in found.items() if content == notebook]
             assert len(places) == 1, f"{student}'s notebook is in {places}"
-            said = "kept apart" in notes or "Each keeps" in notes or guessed
-            assert places == [student] or said, f"{student} became {places}"
+            assert places == [student] or "kept apart" in notes, f"{student} became {places}"
             now_at = found[places[0]][1]
             assert now_at == time or (not now_at and places[0] in notes), (
                 f"{student}'s time {time!r} became {now_at!r}"
             )
         for place, (content, _) in found.items():
-            assert content != b"mischief" or place not in kept or guessed, f"mischief is {place}"
+            assert content != b"mischief" or place not in kept, f"mischief is {place}"
         if kind in ("canvas", "moodle"):
             _rows_are_kept(kind, now_students, people, list(kept), found, home)
         return "collected"

@@ -1,4 +1,4 @@
-"""The command itself: its version, its completion, and a line of help for everything that can be said to it."""
+"""The command itself: a line of help for everything that can be said to it, a sentence for what the machine refuses."""
 
 from __future__ import annotations
 
@@ -10,20 +10,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from autograder import __version__
+from autograder.cli import app as module
 from autograder.cli.app import app
 from autograder.errors import UserError
 from autograder.sandbox.jail import visible
-
-
-def test_the_version_is_shown():
-    assert CliRunner().invoke(app, ["--version"]).output.strip() == f"autograder {__version__}"
-
-
-def test_a_shell_completes_the_commands():
-    words = {"_AUTOGRADER_COMPLETE": "complete_bash", "COMP_WORDS": "autograder re", "COMP_CWORD": "1"}
-    done = CliRunner().invoke(app, [], env=words, prog_name="autograder")
-    assert set(done.output.split()) == {"release", "regrade", "report"}
 
 
 def test_every_command_argument_and_option_has_a_help_text():
@@ -35,36 +25,27 @@ def test_every_command_argument_and_option_has_a_help_text():
             assert parameter.help, (name, parameter.name)
 
 
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (OSError(24, "Too many open files"), "ulimit -n"),
-        (BlockingIOError(11, "Resource temporarily unavailable"), "ulimit -u"),
-        (RuntimeError("can't start new thread"), "ulimit -u"),
-        (MemoryError(), "no memory left"),
-    ],
-)
-def test_what_the_machine_refuses_is_one_sentence(monkeypatch, capsys, error, words):
-    from autograder.cli import app as module
+def test_what_the_machine_refuses_is_one_sentence_and_an_error_of_ours_is_still_a_traceback(
+    monkeypatch, capsys
+):
+    refusals: dict[str, Exception] = {
+        "raise the limit (ulimit -n": OSError(24, "Too many open files"),
+        "raise the limit (ulimit -u": BlockingIOError(11, "Resource temporarily unavailable"),
+        "(ulimit -u), or": RuntimeError("can't start new thread"),
+        "no memory left": MemoryError(),
+        "of feedback": NotADirectoryError(20, "Not a directory", "feedback"),
+    }
+    coming = [*refusals.values(), RuntimeError("ours")]
 
     def refused(**_):
-        raise error
+        raise coming.pop(0)
 
     monkeypatch.setattr(module, "app", refused)
-    with pytest.raises(SystemExit) as exit_:
-        module.main()
-    assert exit_.value.code == 2
-    said = capsys.readouterr().err
-    assert words in said and said.count("\n") == 1
-
-
-def test_an_error_of_ours_is_still_a_traceback(monkeypatch):
-    from autograder.cli import app as module
-
-    def broken(**_):
-        raise RuntimeError("ours")
-
-    monkeypatch.setattr(module, "app", broken)
+    for words in refusals:
+        with pytest.raises(SystemExit) as exit_:
+            module.main()
+        said = capsys.readouterr().err
+        assert exit_.value.code == 2 and words in said and said.count("\n") == 1
     with pytest.raises(RuntimeError, match="ours"):
         module.main()
 

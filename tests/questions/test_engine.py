@@ -268,13 +268,13 @@ def test_changed_arguments_cost_their_share_and_name_whoever_changes_the_same(gr
 
 
 def test_what_is_kept_from_call_to_call_costs_its_share(grading):
-    calls = []
+    question, calls = _question(), []
 
-    def drifts(x, scale=1):
+    def drifts(x, scale=1):  # not before all has been asked once
         calls.append(x)
-        return _means(x, scale) * (len(calls) <= 7)
+        return _means(x, scale) * (len(calls) <= len(asks_of(question, SALT)))
 
-    graded = grading.judge(_question(), drifts)
+    graded = grading.judge(question, drifts)
     assert list(graded.failed) == ["again"] and graded.points == 2 * (1 - RULES["again"][1])
 
 

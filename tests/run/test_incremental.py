@@ -78,13 +78,24 @@ def test_a_new_test_of_one_question_runs_that_question_only(graded, own_course):
                 assert new == old
 
 
-def test_text_that_a_student_changed_runs_nothing_and_is_in_the_notebook(graded, frozen):
+def test_a_changed_text_and_a_changed_written_answer_run_nothing_and_that_answer_waits_for_its_person(
+    graded, frozen
+):
+    with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:
+        grades = book.find_submission_notebook(LAB, LAB, "bo").grades
+        written = min(grade.name for grade in grades if grade.needs_manual_grade)
+        marked = [(student, name) for student in ("ada", "bo") for name in (written, "test_normalise_rows")]
+        for student, name in marked:
+            grade = book.find_grade(name, LAB, LAB, student)
+            grade.manual_score, grade.needs_manual_grade = 1.0, False
+        book.db.commit()
     path = graded / "submitted" / "bo" / LAB / f"{LAB}.ipynb"
     notebook = json.loads(path.read_text())
-    cell = next(
-        c for c in notebook["cells"] if "nbgrader" not in c["metadata"] and c["cell_type"] == "markdown"
-    )
-    cell["source"] = "My own heading."
+    texts = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    next(cell for cell in texts if "nbgrader" not in cell["metadata"])["source"] = "My own heading."
+    for cell in texts:
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == written:
+            cell["source"] = "On second thoughts, no."
     path.write_text(json.dumps(notebook))
     before = stored(graded, "bo")
     said = regrade(graded, frozen)
@@ -98,31 +109,9 @@ def test_text_that_a_student_changed_runs_nothing_and_is_in_the_notebook(graded,
         for r in (before, now)
     ]
     assert outputs[0] == outputs[1] and any(outputs[0])
-
-
-def test_a_written_answer_that_changed_waits_for_its_person_again_and_others_do_not(graded, frozen):
     with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:
-        grades = book.find_submission_notebook(LAB, LAB, "bo").grades
-        written = min(grade.name for grade in grades if grade.needs_manual_grade)
-        for student in ("ada", "bo"):
-            for name in (written, "test_normalise_rows"):
-                grade = book.find_grade(name, LAB, LAB, student)
-                grade.manual_score, grade.needs_manual_grade = 1.0, False
-        book.db.commit()
-    path = graded / "submitted" / "bo" / LAB / f"{LAB}.ipynb"
-    notebook = json.loads(path.read_text())
-    for cell in notebook["cells"]:
-        if cell["metadata"].get("nbgrader", {}).get("grade_id") == written:
-            cell["source"] = "On second thoughts, no."
-    path.write_text(json.dumps(notebook))
-    regrade(graded, frozen)
-    with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:
-        waits = {
-            (student, name): book.find_grade(name, LAB, LAB, student).needs_manual_grade
-            for student in ("ada", "bo")
-            for name in (written, "test_normalise_rows")
-        }
-    assert [key for key, waiting in waits.items() if waiting] == [("bo", written)]
+        waits = [key for key in marked if book.find_grade(key[1], LAB, LAB, key[0]).needs_manual_grade]
+    assert waits == [("bo", written)]
 
 
 def test_a_failure_of_the_graders_own_is_seen_and_blames_nobody(graded, frozen, own_course):
@@ -167,15 +156,6 @@ def made(folder: Path) -> dict[str, tuple[int, bytes]]:
     }
 
 
-def test_when_nothing_changed_nothing_is_written_again(graded, frozen):
-    before = made(graded)
-    results = (graded / "out" / "results.json").read_bytes()
-    said = regrade(graded, frozen)
-    assert "3 unchanged" in said and "0 graded" in said
-    assert made(graded) == before and len(before) >= 8
-    assert (graded / "out" / "results.json").read_bytes() == results
-
-
 PLACES = (
     f"report/{LAB}.html",
     f"feedback/bo/{LAB}/{LAB}.html",
@@ -184,69 +164,54 @@ PLACES = (
 )
 
 
-@pytest.mark.parametrize("harm", ["edited", "deleted"])
-def test_files_that_were_edited_or_deleted_are_made_again_and_the_others_left(graded, frozen, harm):
+def test_nothing_is_written_again_but_what_was_edited_or_deleted_or_is_made_in_another_way(
+    graded, own_course
+):
     before = made(graded)
-    for place in PLACES:
-        path = graded / "out" / place
-        if harm == "deleted":
-            path.unlink()
-        else:
-            path.write_text("Somebody was here.")
-    assert "3 unchanged" in regrade(graded, frozen)
+    results = (graded / "out" / "results.json").read_bytes()
+    said = regrade(graded, own_course)
+    assert "3 unchanged" in said and "0 graded" in said
+    assert made(graded) == before and len(before) >= 8
+    assert (graded / "out" / "results.json").read_bytes() == results
+    for number, place in enumerate(PLACES):
+        (graded / "out" / place).write_text("Somebody was here.")
+        if number % 2:
+            (graded / "out" / place).unlink()
+    assert "3 unchanged" in regrade(graded, own_course)
     after = made(graded)
     contents = [{name: content for name, (_, content) in files.items()} for files in (before, after)]
     assert contents[0] == contents[1]
     assert after[f"feedback/cleo/{LAB}/{LAB}.html"] == before[f"feedback/cleo/{LAB}/{LAB}.html"]
+    template = own_course / "autograder" / "pages" / "templates" / "feedback.html.j2"
+    edit(template, "</h1>", " (revised)</h1>")
+    assert "3 unchanged" in regrade(graded, own_course)
+    assert "(revised)" in feedback_page(graded / "out", "ada", LAB).read_text()
+    assert "(revised)" not in before[f"feedback/ada/{LAB}/{LAB}.html"][1].decode()
 
 
-def test_what_a_person_enters_in_formgrader_is_on_the_page_and_in_the_report_after_the_next_run(
-    graded, frozen
-):
-    page = feedback_page(graded / "out", "bo", LAB)
+def test_what_a_person_enters_is_shown_and_a_gradebook_that_is_older_or_gone_is_filled_again(graded, frozen):
+    database = graded / "out" / "gradebook.db"
+    page, ada = (feedback_page(graded / "out", student, LAB) for student in ("bo", "ada"))
     report = graded / "out" / "report" / f"{LAB}.html"
-    before = page.read_text(), report.read_text()
-    with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:
-        grade = book.find_grade("test_normalise_rows", LAB, LAB, "bo")
-        grade.manual_score, grade.needs_manual_grade = 2.25, False
-        book.find_comment("normalise_rows", LAB, LAB, "bo").manual_comment = "Nearly there."
-        book.db.commit()
-    assert "3 unchanged" in regrade(graded, frozen)
-    assert "Nearly there." in page.read_text() and "gave 2.25 points" in page.read_text()
-    assert "Nearly there." not in before[0] and report.read_text() != before[1]
-    ada = feedback_page(graded / "out", "ada", LAB)
-    moment = ada.stat().st_mtime_ns
-    regrade(graded, frozen)
-    assert ada.stat().st_mtime_ns == moment
-
-
-def test_a_gradebook_that_is_gone_or_older_than_the_results_is_filled_again(graded, frozen):
-    path = graded / "out" / "gradebook.db"
 
     def scores() -> dict[tuple[str, str], float | None]:
-        with Gradebook(f"sqlite:///{path}") as book:
+        with Gradebook(f"sqlite:///{database}") as book:
             return {
                 (student, grade.name): grade.auto_score
                 for student in ("ada", "bo", "cleo")
                 for grade in book.find_submission_notebook(LAB, LAB, student).grades
             }
 
-    before = scores()
-    path.unlink()
-    assert "3 unchanged" in regrade(graded, frozen)
-    assert scores() == before
-    with Gradebook(f"sqlite:///{path}") as book:
+    before, shown, moment = scores(), (page.read_text(), report.read_text()), ada.stat().st_mtime_ns
+    with Gradebook(f"sqlite:///{database}") as book:
+        grade = book.find_grade("test_normalise_rows", LAB, LAB, "bo")
+        grade.manual_score, grade.needs_manual_grade = 2.25, False
+        book.find_comment("normalise_rows", LAB, LAB, "bo").manual_comment = "Nearly there."
         book.find_grade("test_normalise_rows", LAB, LAB, "ada").auto_score = 0.5
         book.db.commit()
-    regrade(graded, frozen)
-    assert scores() == before
-
-
-def test_pages_are_made_again_when_what_writes_them_changed(graded, own_course):
-    before = made(graded)
-    template = own_course / "autograder" / "pages" / "templates" / "feedback.html.j2"
-    template.write_text(template.read_text().replace("</h1>", " (revised)</h1>", 1))
-    assert "(revised)" in template.read_text()
-    assert "3 unchanged" in regrade(graded, own_course)
-    assert "(revised)" in feedback_page(graded / "out", "ada", LAB).read_text()
-    assert "(revised)" not in before[f"feedback/ada/{LAB}/{LAB}.html"][1].decode()
+    assert "3 unchanged" in regrade(graded, frozen) and scores() == before
+    assert "Nearly there." in page.read_text() and "gave 2.25 points" in page.read_text()
+    assert "Nearly there." not in shown[0] and report.read_text() != shown[1]
+    assert ada.stat().st_mtime_ns == moment
+    database.unlink()
+    assert "3 unchanged" in regrade(graded, frozen) and scores() == before

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from autograder.run.remarks import look_alikes, remarks
 
 
-@pytest.mark.parametrize("other", ["ada\u200b", "a\u00add\u2060a", "Ada", "\uff41da", " ada", "ada\ufeff"])
-def test_names_that_look_the_same_are_found(other):
-    assert look_alikes(["bo", "ada", "carla", other]) == [["ada", other]]
-
-
-def test_two_forms_of_an_accent_look_the_same_and_other_accents_do_not():
+def test_names_that_look_the_same_are_found():
+    for other in ("ada\u200b", "a\u00add\u2060a", "Ada", "\uff41da", " ada", "ada\ufeff"):
+        assert look_alikes(["bo", "ada", "carla", other]) == [["ada", other]]
     assert look_alikes(["Andr\u00e9", "Andre\u0301"]) == [["Andr\u00e9", "Andre\u0301"]]
     assert not look_alikes(["Andr\u00e9", "Andre", "Andr\u00e8", "ada", "adam"])
 

@@ -15,18 +15,16 @@ class _Worker:
 
 
 @pytest.fixture(autouse=True)
-def _numpy_lab(monkeypatch):
-    monkeypatch.setattr("autograder.run.local_engine.sys", SimpleNamespace(modules={}))
+def modules(monkeypatch) -> dict[str, int]:
+    """The modules that this process seems to have imported: none."""
+    seen: dict[str, int] = {}
+    monkeypatch.setattr("autograder.run.local_engine.sys", SimpleNamespace(modules=seen))
+    return seen
 
 
 def pool(plain: int, with_torch: int) -> Any:
-    names = [False] * plain + [True] * with_torch
-    tasks = iter(
-        [
-            SimpleNamespace(notebook=SimpleNamespace(names_torch=name), number=n)
-            for n, name in enumerate(names)
-        ]
-    )
+    named = enumerate([False] * plain + [True] * with_torch)
+    tasks = (SimpleNamespace(notebook=SimpleNamespace(names_torch=torch), number=n) for n, torch in named)
     return _WorkerPool(tasks, None, [_Worker(), _Worker()])
 
 
@@ -39,25 +37,17 @@ def shares(made: Any) -> list[list[int]]:
             task = made.next_task(worker)
             idle |= {n} if task is None else set()
             got[n] += [task.number] if task is not None else []
+    assert sorted(got[0] + got[1]) == list(range(len(got[0] + got[1]))), "nothing is left or done twice"
     return got
 
 
-def test_one_worker_takes_the_few_and_nothing_is_left_or_done_twice():
+def test_one_worker_takes_the_few_and_many_are_shared_until_few_are_left(modules):
     first, second = shares(pool(plain=5, with_torch=4))
-    assert sorted(first + second) == list(range(9))
-    assert not {5, 6, 7, 8} & set(first) or not {5, 6, 7, 8} & set(second)
-
-
-def test_many_are_shared_until_few_are_left():
+    assert len(first + second) == 9 and (not {5, 6, 7, 8} & set(first) or not {5, 6, 7, 8} & set(second))
     first, second = shares(pool(plain=0, with_torch=FEW + 10))
-    assert sorted(first + second) == list(range(FEW + 10))
-    assert len(first) > 5 and len(second) > 5
-
-
-def test_where_the_lab_itself_needs_it_everybody_has_it(monkeypatch):
-    monkeypatch.setattr("autograder.run.local_engine.sys", SimpleNamespace(modules={"torch": 1}))
-    first, second = shares(pool(plain=0, with_torch=6))
-    assert len(first) == len(second) == 3
+    assert len(first + second) == FEW + 10 and len(first) > 5 and len(second) > 5
+    modules["torch"] = 1  # where the lab itself needs it everybody has it
+    assert [len(share) for share in shares(pool(plain=0, with_torch=6))] == [3, 3]
 
 
 def test_when_the_worker_that_had_them_has_died_another_takes_over():

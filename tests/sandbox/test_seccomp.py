@@ -82,8 +82,9 @@ def test_arguments_that_concern_others_are_refused_and_ordinary_ones_are_not(red
             for huge in (seccomp._MAP_HUGETLB, 0)
         ),
         *((socket, family, 1, 0) for family in (2, 1)),
+        (seccomp._CLONE[COLUMN], namespaces.CLONE_NEWUSER | 17, 0, 0, 0, 0),
     )
     assert found == [
         *(errno.EPERM, errno.EPERM, 0, errno.EPERM, 0),
-        *(errno.EAFNOSUPPORT, errno.EAFNOSUPPORT if reduced else 0),
+        *(errno.EAFNOSUPPORT, errno.EAFNOSUPPORT if reduced else 0, errno.EPERM),
     ]

@@ -101,35 +101,34 @@ def test_arrays_arrive_with_their_type_shape_and_elements(array, argument):
     assert arrived.flags.writeable
 
 
-@pytest.mark.parametrize("name", wire.TORCH_DTYPES)
-def test_tensors_of_every_type_arrive(name):
-    for shape in ((), (3,), (2, 0), (2, 3, 2)):
+def test_tensors_of_every_type_arrive():
+    for name, shape in itertools.product(wire.TORCH_DTYPES, ((), (3,), (2, 0), (2, 3, 2))):
         tensor = (torch.rand(shape, dtype=torch.float64) * 3).to(getattr(torch, name))
         arrived = trip(tensor)
         assert arrived.dtype is tensor.dtype and torch.equal(arrived, tensor)
 
 
-@pytest.mark.parametrize("order", ["C", "F", "S"])
-def test_the_layout_and_requires_grad_of_an_argument_are_kept_and_of_a_result_are_not(order):
-    array = np.arange(24.0).reshape(2, 3, 4)
-    array = {"C": array, "F": np.asfortranarray(array), "S": np.repeat(array, 2, -1)[..., ::2]}[order]
-    flags = trip(array, for_arguments=True).flags
-    assert (flags.c_contiguous, flags.f_contiguous) == (order == "C", order == "F")
-    assert trip(array).flags.c_contiguous
-    tensor = torch.nn.Parameter(torch.from_numpy(array))
-    argument, result = trip(tensor, for_arguments=True), trip(tensor)
-    assert torch.equal(argument, tensor) and torch.equal(result, tensor)
-    assert (argument.is_contiguous(), argument.requires_grad) == (order == "C", True)
-    assert (result.is_contiguous(), result.requires_grad) == (True, False)
+def test_the_layout_and_requires_grad_of_an_argument_are_kept_and_of_a_result_are_not():
+    plain = np.arange(24.0).reshape(2, 3, 4)
+    orders = {"C": plain, "F": np.asfortranarray(plain), "S": np.repeat(plain, 2, -1)[..., ::2]}
+    for order, table in orders.items():
+        flags = trip(table, for_arguments=True).flags
+        assert (flags.c_contiguous, flags.f_contiguous) == (order == "C", order == "F")
+        assert trip(table).flags.c_contiguous
+        tensor = torch.nn.Parameter(torch.from_numpy(table))
+        argument, result = trip(tensor, for_arguments=True), trip(tensor)
+        assert torch.equal(argument, tensor) and torch.equal(result, tensor)
+        assert (argument.is_contiguous(), argument.requires_grad) == (order == "C", True)
+        assert (result.is_contiguous(), result.requires_grad) == (True, False)
 
 
-@pytest.mark.parametrize("name", wire.BIT_GENERATORS)
-def test_a_generator_travels_as_its_state(name):
-    rng = np.random.Generator(getattr(np.random, name)(5))
-    rng.integers(10, size=7, dtype=np.int32)
-    arrived, again = trip(rng), trip(rng)
-    assert (arrived.random(9) == rng.random(9)).all()
-    assert (arrived.spawn(1)[0].random(3) == again.spawn(1)[0].random(3)).all()
+def test_a_generator_travels_as_its_state():
+    for name in wire.BIT_GENERATORS:
+        rng = np.random.Generator(getattr(np.random, name)(5))
+        rng.integers(10, size=7, dtype=np.int32)
+        arrived, again = trip(rng), trip(rng)
+        assert (arrived.random(9) == rng.random(9)).all()
+        assert (arrived.spawn(1)[0].random(3) == again.spawn(1)[0].random(3)).all()
     generator = torch.Generator().manual_seed(7)
     torch.rand(3, generator=generator)
     arrived = trip(generator)
@@ -287,12 +286,8 @@ def test_what_is_too_large_is_refused_before_it_is_sent(value):
 
 
 def test_an_error_in_an_iterator_is_its_own():
-    def broken():
-        yield 1
-        raise KeyError("mine")
-
-    with pytest.raises(KeyError, match="mine"):
-        wire.encode(broken())
+    with pytest.raises(ZeroDivisionError):
+        wire.encode(1 / n for n in (1, 0))
 
 
 def frame_of(tree, lengths=(), body=b""):
@@ -325,7 +320,7 @@ json_trees = st.recursive(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(json_trees, st.lists(st.integers(0, 40), max_size=3))
 def test_a_well_formed_header_with_any_content_gives_a_value_or_a_wire_error(tree, lengths):
     with contextlib.suppress(WireError):
@@ -375,26 +370,20 @@ def test_lies_are_refused(frame):
         wire.decode(frame)
 
 
-def test_an_index_in_a_generators_state_is_checked_before_c_code_sees_it():
+def test_what_c_code_or_a_hash_table_could_stumble_over_is_checked():
     key = np.random.MT19937(0).state["state"]["key"].tobytes()
     for position in (625, 10**6, -1):
         state = ["d", "key", ["a", "<u4", [624], "C"], "pos", position]
         tree = ["g", "MT19937", ["d", "bit_generator", "MT19937", "state", state]]
         with pytest.raises(WireError):
             wire.decode(frame_of(tree, [len(key)], key))
-
-
-def test_booleans_hold_only_two_values():
     for tree in (["a", "|b1", [4], "C"], ["T", "bool", ["a", "|b1", [4], "C"], False]):
-        value = wire.decode(frame_of(tree, [4], b"\x00\x01\x02\xff"))
-        assert value.sum() == 3
-
-
-def test_keys_made_to_collide_are_refused():
-    modulus = (1 << 61) - 1
-    tree = ["s", *[["I", format(modulus * (2**60 + i), "x")] for i in range(100)]]
+        assert wire.decode(frame_of(tree, [4], b"\x00\x01\x02\xff")).sum() == 3, (
+            "a boolean holds one of two values"
+        )
+    colliding = ["s", *[["I", format(((1 << 61) - 1) * (2**60 + i), "x")] for i in range(100)]]
     with pytest.raises(WireError, match="collide"):
-        wire.decode(frame_of(tree))
+        wire.decode(frame_of(colliding))
 
 
 def test_a_type_with_a_hostile_name_is_named_in_plain_text():
@@ -403,24 +392,18 @@ def test_a_type_with_a_hostile_name_is_named_in_plain_text():
     assert arrived == Opaque("?<b>?" + "x" * 75)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_ranges_and_packed_lists_count_as_what_they_unfold_to():
+    for value in (
         [range(1_000_000)] * 2,
         ("callback", 0, ([range(600_000)] * 2,), {}),
         [range(900_000), [0.5] * 200_000],
         range(-(10**400), 10**400),
         range(10**30, -(10**30), -3),
-    ],
-)
-def test_ranges_and_packed_lists_count_as_what_they_unfold_to(value):
-    frame = wire.encode(value)
-    assert len(frame) < 2_000_000
-    with pytest.raises(wire.WireError, match="too many parts"):
-        wire.decode(frame)
-
-
-def test_an_honest_range_travels():
+    ):
+        frame = wire.encode(value)
+        assert len(frame) < 2_000_000
+        with pytest.raises(wire.WireError, match="too many parts"):
+            wire.decode(frame)
     for value in (range(0), range(5, 5), range(9, 2, -3), range(999_000), range(3, -3)):
         assert trip(value) == value
 

@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-import io
 import json
-import threading
-import zipfile
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from tornado.httputil import HTTPFile, parse_body_arguments
+from tests.systems.fake_site import TOKEN, FakeSite, handed_in
 
 DATA = Path(__file__).parent / "data"
-TOKEN = "0123456789abcdef0123456789abcdef"
 
 
 def recorded(name: str) -> Any:
     return json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def handed_in(path: str) -> bytes:
-    """A notebook, or a zip that holds one."""
-    cell = {"cell_type": "markdown", "id": "a", "metadata": {}, "source": path}
-    content = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}).encode()
-    if path.endswith(".zip"):
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as archive:
-            archive.writestr("inside.ipynb", content)
-        content = packed.getvalue()
-    return content
-
-
-class FakeMoodle:
+class FakeMoodle(FakeSite):
     """A site. Tests change its attributes; what was asked stands in ``asked``, what was entered in ``entries``."""
+
+    name = "Moodle"
 
     def __init__(self) -> None:
         self.listed = recorded("core_enrol_get_enrolled_users")
@@ -61,16 +46,7 @@ class FakeMoodle:
         self.redirects = False
         self.clock = 1_795_700_000
         self._drafts: dict[int, dict[str, bytes]] = {}
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    @property
-    def site(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__()
 
     def assignment(self, number: int = 1) -> dict[str, Any]:
         [course] = self.assignments["courses"]
@@ -95,7 +71,14 @@ class FakeMoodle:
             "when": self.clock,
         }
 
-    def answer(self, path: str, fields: dict[str, str], files: dict[str, bytes]) -> bytes:
+    def answer(
+        self, method: str, path: str, fields: dict[str, str], files: dict[str, bytes]
+    ) -> tuple[int, dict[str, str], bytes]:
+        if self.redirects:
+            return 301, {"Location": "https://elsewhere.example/"}, b""
+        return 200, {}, self._answer(path, fields, files)
+
+    def _answer(self, path: str, fields: dict[str, str], files: dict[str, bytes]) -> bytes:
         what = fields.get("wsfunction") or path.split("/")[2].removesuffix(".php")
         if self.dies is not None and what == self.dies[0] and self.asked[what] >= self.dies[1]:
             raise ConnectionError
@@ -209,31 +192,3 @@ class FakeMoodle:
         entry = self.entries[user, attempt]
         value = "-1.00000" if entry["grade"] is None else f"{entry['grade']:.5f}"
         return {"userid": user, "attemptnumber": attempt, "grade": value, "timemodified": entry["when"]}
-
-    def _handler(moodle) -> type[BaseHTTPRequestHandler]:
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                if moodle.redirects:
-                    self.send_response(301)
-                    self.send_header("Location", "https://elsewhere.example/")
-                    self.end_headers()
-                    return
-                fields, files = dict[str, list[bytes]](), dict[str, list[HTTPFile]]()
-                parse_body_arguments(self.headers["Content-Type"], body, fields, files)
-                texts = {name: values[-1].decode() for name, values in fields.items()}
-                contents = {one.filename: one.body for some in files.values() for one in some}
-                assert TOKEN not in self.path
-                try:
-                    answer = moodle.answer(self.path, texts, contents)
-                except ConnectionError:
-                    self.close_connection = True
-                    return
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
-
-            def log_message(self, *_: Any) -> None: ...
-
-        return Handler

@@ -12,73 +12,20 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.cli.app import app
-from autograder.cli.systems import system_of
 from autograder.course.lab import LabSpec
 from autograder.course.policy_file import extension_of, settings, use
 from autograder.errors import UserError
 from autograder.files import timestamp_in
-from autograder.results import SubmissionResult
-from autograder.systems.exchange import Refused, System
+from autograder.systems.exchange import Refused
 from autograder.systems.moodle_client import MoodleClient
-from autograder.systems.pull import Done, pull
-from autograder.systems.push import Row, grades_of, plan, send
-from tests.systems.fake_moodle import TOKEN, FakeMoodle, recorded
+from tests.systems.fake_moodle import FakeMoodle, recorded
+from tests.systems.fake_site import LAB, TOKEN, Course
 
-LAB = "00_warm_up"
 ANNE, SEAN, RAVI, MIA, OTTO, DORA, SUSI, RITA = 4, 5, 15, 16, 18, 19, 24, 28
 
 
 def words(user: int) -> str:
     return next(one["email"] for one in recorded("core_enrol_get_enrolled_users") if one["id"] == user)
-
-
-class Course:
-    """A course with one lab in the fake Moodle, and a class of made-up results."""
-
-    def __init__(
-        self, moodle: FakeMoodle, home: Path, spec: LabSpec, make: Callable[..., SubmissionResult]
-    ) -> None:
-        self.moodle, self.home, self.spec, self.make = moodle, home, spec, make
-        self.submitted = home / "submitted"
-        #: When everybody's graded notebook came in, where it is not the one that lies there.
-        self.graded_at = ""
-
-    def write(self, assignment: str = "2", more: str = "") -> None:
-        text = f'[moodle]\nsite = "{self.moodle.site}"\ncourse = "NLP-2026"\n[moodle.assignments]\n00 = {assignment}\n'
-        (self.home / "course.toml").write_text(
-            f'timezone = "Europe/Berlin"\n{more}\n{text}', encoding="utf-8"
-        )
-        use(None)
-
-    def system(self, state: str = "") -> System:
-        return system_of("Moodle", LAB, state)
-
-    def pull(self) -> Done:
-        return pull(self.system(), self.submitted, LAB, lambda things, *_: things)
-
-    def plan(self, *points: float, state: str = "", replaced: tuple[str, ...] = ()) -> dict[str, Row]:
-        """What a push would do where everybody has these points of 4 and 6; by student."""
-        results = [
-            self.make(
-                folder.name,
-                *(points or (4.0, 3.0)),
-                submitted_at=self.graded_at or timestamp_in(folder / LAB),
-            )
-            for folder in self.submitted.iterdir()
-            if folder.is_dir()
-        ]
-        grades = grades_of(self.spec, results, {})
-        rows, self.notes = plan(
-            self.system(state), self.submitted, LAB, grades, lambda things, *_: things, replaced
-        )
-        return {row.student: row for row in rows}
-
-    def push(self, *points: float, state: str = "", replaced: tuple[str, ...] = ()) -> list[str]:
-        rows = list(self.plan(*points, state=state, replaced=replaced).values())
-        return send(self.system(state), self.submitted, LAB, rows, lambda things, *_: things)
-
-    def time(self, user: int) -> str:
-        return timestamp_in(self.submitted / words(user) / LAB)
 
 
 @pytest.fixture
@@ -108,9 +55,14 @@ def test_pull_lays_out_the_class_as_grading_reads_it(course: Course, moodle: Fak
     assert len(folders) == 23 and folders == set(done.students)
     assert not {words(SUSI), "lehrer@uni.example"} & folders  # suspended; staff
     assert len(done.handed_in) == len(done.fetched) == 19
-    assert course.time(ANNE) == "2026-11-19 16:03:12 UTC" and course.time(9) == "2026-11-20 23:20:00 UTC"
+    assert (
+        course.time(words(ANNE)) == "2026-11-19 16:03:12 UTC"
+        and course.time(words(9)) == "2026-11-20 23:20:00 UTC"
+    )
     assert not list((course.submitted / words(DORA) / LAB).iterdir())  # a draft
-    assert course.time(RITA) == "2026-11-10 08:00:00 UTC"  # the attempt before the one that was reopened
+    assert (
+        course.time(words(RITA)) == "2026-11-10 08:00:00 UTC"
+    )  # the attempt before the one that was reopened
     said = " ".join(done.notes)
     assert (
         "not fetched: Dora Draft" in said
@@ -160,7 +112,7 @@ def test_a_pull_that_is_cut_off_goes_on_where_it_was(course: Course, moodle: Fak
     here = len(list(course.submitted.rglob("*.ipynb")))
     assert 0 < here == 19 - len(course.pull().fetched)
     moodle.submission(ANNE).update(timemodified=1795304192, attemptnumber=1)
-    assert course.pull().fetched == (words(ANNE),) and course.time(ANNE) == "2026-11-21 23:36:32 UTC"
+    assert course.pull().fetched == (words(ANNE),) and course.time(words(ANNE)) == "2026-11-21 23:36:32 UTC"
     moodle.submission(ANNE)["status"] = "new"
     assert f"{words(ANNE)} has nothing handed in there any more" in " ".join(course.pull().notes)
     moodle.suspended.add(ANNE)
@@ -207,7 +159,7 @@ def test_each_member_of_a_group_has_its_notebook_and_a_grade_of_their_own(
     for one in moodle.participants[1]:
         one["groupid"] = 1 if one["id"] in (ANNE, SEAN) else 9
     assert set(course.pull().handed_in) == {words(ANNE), words(SEAN)}
-    assert course.time(ANNE) == course.time(SEAN) == "2026-11-26 11:31:10 UTC"
+    assert course.time(words(ANNE)) == course.time(words(SEAN)) == "2026-11-26 11:31:10 UTC"
     moodle.enter(SEAN, grade=3.0)
     moodle.submissions[1]["assignments"][0]["submissions"].append(
         {"userid": SEAN, "groupid": 9, "attemptnumber": 0, "status": "new"}

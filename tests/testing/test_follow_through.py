@@ -67,26 +67,17 @@ def test_a_right_answer_passes_and_says_how_whatever_the_earlier_one_is(earlier)
     assert namespace.get("double") is own, "the student's own function is back"
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
+def test_an_answer_that_fits_its_own_helper_passes_without_a_word_and_a_wrong_one_fails_whatever_that_is():
+    for source in (
         "def double(x):\n    return 2 * x\n" + _QUADRUPLE,
         "def double(x):\n    return [2 * x]\ndef quadruple(x):\n    return double(double(x)[0])[0]\n",
         "def double(x, more):\n    return 2 * x * more\ndef quadruple(x):\n    return double(x, 2)\n",
-    ],
-    ids=["the text's", "a type of its own", "an argument of its own"],
-)
-def test_an_answer_that_fits_its_own_helper_passes_without_a_word(source):
-    assert _verdict(source) == (True, "")
-
-
-@pytest.mark.parametrize("wrong", [None, [], ["double"]])
-def test_a_wrong_answer_fails_whatever_its_helpers_are_worth(wrong):
-    for earlier in ("def double(x):\n    return 2 * x\n", _TRIPLES):
-        assert _verdict(earlier + "def quadruple(x):\n    return double(x)\n", wrong) == (
-            False,
-            "the result is not right",
-        )
+    ):
+        assert _verdict(source) == (True, "")
+    for wrong in (None, [], ["double"]):
+        for earlier in ("def double(x):\n    return 2 * x\n", _TRIPLES):
+            own = earlier + "def quadruple(x):\n    return double(x)\n"
+            assert _verdict(own, wrong) == (False, "the result is not right")
 
 
 def test_only_answers_that_are_not_right_are_replaced():
@@ -116,12 +107,9 @@ def test_what_only_a_wrong_helper_allows_costs_nothing_until_it_is_mended(source
     assert _verdict(source, []) == (False, "the result is not right"), "a right helper is no excuse"
 
 
-def test_an_error_with_ones_own_helper_too_is_an_error():
+def test_an_error_with_ones_own_helper_too_is_an_error_and_a_missing_question_is_reported_as_such():
     own = "def double(x, k):\n    return 3 * x\ndef quadruple(x):\n    return double(x, 1) + None\n"
     assert _verdict(own) == (False, "your function raised an error")
-
-
-def test_a_question_that_is_not_there_is_reported_as_such():
     passed, message = _verdict("x = 1\n")
     assert not passed and "not defined" in message
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from autograder.sandbox.host.student import Student
-from autograder.testing.expect import Failed, expect_unchanged
 from autograder.testing.safe_errors import safe_name
 
 
@@ -14,15 +12,14 @@ def test_a_changed_argument_is_named_as_the_test_passed_it():
     def careless(zebra, words):
         words[1].append("mole")
 
-    student = Student.local(careless)
+    student = Student.local_namespace({"f": careless}, "f")
     student(np.zeros(2), words=[["a"], ["b"]])
     assert student.mutated == ("the argument words",)
-    with pytest.raises(Failed, match=r"^your answer changes the argument words: work on a new array$"):
-        expect_unchanged(student)
 
 
 def test_equal_sets_are_no_change_whatever_their_order():
-    student = Student.local(lambda words, more: (words.discard("none"), list(more)), "f")
+    function = lambda words, more: (words.discard("none"), list(more))  # noqa: E731
+    student = Student.local_namespace({"f": function}, "f")
     student({f"w{i}" for i in range(40)}, more={"a": frozenset("xyz")})
     assert student.mutated == ()
 

@@ -72,17 +72,16 @@ def _time(root: Path) -> str:
 
 def _graded(work: Path, settings: dict[str, Any]) -> SubmissionResult | None:
     """The result of the notebook; None when the grader itself cannot run."""
-    from autograder.exports.json_rows import result_from_json
+    from autograder.run.store import STORE, ResultStore
 
     command = [sys.executable, "-m", "autograder.cli", "grade", settings["lab"], "--jobs", "1"]
     command += ["--submitted", str(work / "submitted"), "--out", str(work / "out")]
-    command += ["--json", str(work / "results.json")]
     status = subprocess.run(command, check=False).returncode
-    if status != 0 or not (work / "results.json").exists():
+    if status != 0:
         print(f"The grader stopped with exit status {status}; no result was written.", file=sys.stderr)
         return None
-    [row] = json.loads((work / "results.json").read_text(encoding="utf-8"))
-    return result_from_json(row)
+    with ResultStore(work / "out" / STORE) as store:
+        return store.get(settings["lab"], STUDENT)
 
 
 def _lateness(lab: str, submitted_at: str) -> list[str]:

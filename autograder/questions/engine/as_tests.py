@@ -25,7 +25,7 @@ from autograder.sandbox.host.student import Student
 from autograder.testing import run
 from autograder.testing.catalogue import Answer
 from autograder.testing.evidence import extent
-from autograder.testing.expect import NOT_THE_SAME_AGAIN, Failed, expect_unchanged
+from autograder.testing.expect import NOT_THE_SAME_AGAIN, Failed
 from autograder.testing.follow_through import follow_through
 
 #: What no answer may do, whatever its question, by name: the line on the page, and the share of the points that it costs.
@@ -93,10 +93,10 @@ def _asking(question: Question, part: Family | Scenario) -> Callable[[Student], 
     def ask(student: Student) -> None:
         wrong: list[tuple[int, str]] = []
         raised: StudentError | None = None
-        for item in asks_of(question, run.salt()):
+        for place, item in enumerate(asks_of(question, run.salt())):
             if item.part is part:
                 try:
-                    word = item.difference(_outcome(item, student))
+                    word = item.difference(_outcome(question, place, student))
                 except StudentError as error:
                     kind = (
                         "BadReply" if isinstance(error, BadReply) else error.type_name
@@ -112,12 +112,18 @@ def _asking(question: Question, part: Family | Scenario) -> Callable[[Student], 
     return ask
 
 
-def _outcome(item: Ask, student: Student) -> Outcome:
-    """What a call came to; what a scenario observes is put into the trace."""
-    outcome = made_of(item.part, item.case, item.seed, student)
-    if item.case is None:
-        for seen in outcome.value:
-            student.observe(seen.name, seen.value, seen.rtol, seen.atol)
+def _outcome(question: Question, place: int, student: Student, again: bool = False) -> Outcome:
+    """What a call came to, made once for all tests; what a scenario observes is put into the trace. Raises ``StudentError``."""
+    item = asks_of(question, run.salt())[place]
+
+    def make() -> Outcome:
+        outcome = made_of(item.part, item.case, item.seed, student)
+        if item.case is None:
+            for seen in outcome.value:
+                student.observe(seen.name, seen.value, seen.rtol, seen.atol)
+        return outcome
+
+    outcome: Outcome = student.once((place, again), make)
     return outcome
 
 
@@ -135,31 +141,17 @@ def first_of_each_family(asks: Sequence[Ask]) -> list[int]:
     return list(first.values())
 
 
-def _one_of_each_form(question: Question) -> list[Ask]:
-    """Of each family the first call of those whose arguments are of the same kinds: an array may be changed where a list is not."""
-    found: dict[tuple[Any, ...], Ask] = {}
-    for item in asks_of(question, run.salt()):
-        if item.case is not None:
-            values = (*item.case.args, *item.case.kwargs.values())
-            form = tuple((type(value), getattr(value, "ndim", 0)) for value in values)
-            found.setdefault((item.part.name, form), item)
-    return list(found.values())
-
-
 def _leaves_its_arguments(question: Question) -> Callable[[Student], None]:
     def ask(student: Student) -> None:
-        raised = []
-        items = _one_of_each_form(question)
-        for item in items:
-            try:
-                made = _outcome(item, student)
-            except StudentError as error:
-                raised.append(error)
-            else:
-                if set(made.changed) - set(item.right.changed):
-                    expect_unchanged(student)
-        if len(raised) == len(items):
-            raise raised[0]
+        made = []
+        for place, item in enumerate(asks_of(question, run.salt())):
+            if item.case is None:
+                continue
+            made.append(outcome := _outcome_or_error(question, place, student))
+            if isinstance(outcome, Outcome) and set(outcome.changed) - set(item.right.changed):
+                changed = next(one for one in outcome.changed if one not in item.right.changed)
+                raise Failed(f"your answer changes {changed}: work on a new array")
+        _raise_first_if_all(made)
 
     return ask
 
@@ -167,27 +159,35 @@ def _leaves_its_arguments(question: Question) -> Callable[[Student], None]:
 def _does_the_same_again(question: Question) -> Callable[[Student], None]:
     def ask(student: Student) -> None:
         asks = asks_of(question, run.salt())
-        items = [asks[place] for place in first_of_each_family(asks)]
-        first = [_outcome_or_error(item, student) for item in items]
-        again = [_outcome_or_error(item, student) for item in items]
-        for one, other, item in zip(first, again, items, strict=True):
+        places = first_of_each_family(asks)
+        first = [_outcome_or_error(question, place, student) for place in places]
+        again = [_outcome_or_error(question, place, student, again=True) for place in places]
+        for one, other, place in zip(first, again, places, strict=True):
             if isinstance(one, Outcome) and isinstance(other, Outcome):
-                same = alike(Outcome(one.value), Outcome(other.value), *item.tolerances)
+                same = alike(Outcome(one.value), Outcome(other.value), *asks[place].tolerances)
             else:
                 same = type(one) is type(other)
             if not same:
                 raise Failed(NOT_THE_SAME_AGAIN)
-        if all(isinstance(one, StudentError) for one in first):
-            raise next(one for one in first if isinstance(one, StudentError))
+        _raise_first_if_all(first)
 
     return ask
 
 
-def _outcome_or_error(item: Ask, student: Student) -> Outcome | StudentError:
+def _outcome_or_error(
+    question: Question, place: int, student: Student, again: bool = False
+) -> Outcome | StudentError:
     try:
-        return _outcome(item, student)
+        return _outcome(question, place, student, again)
     except StudentError as error:
         return error
+
+
+def _raise_first_if_all(made: Sequence[Outcome | StudentError]) -> None:
+    """Raise the first error where every call ended in one: nothing can be said then."""
+    errors = [one for one in made if isinstance(one, StudentError)]
+    if errors and len(errors) == len(made):
+        raise errors[0]
 
 
 @cache

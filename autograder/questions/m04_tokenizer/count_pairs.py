@@ -127,13 +127,6 @@ def order_ignored(words):
     return _adding(words, name=lambda pair: tuple(sorted(pair)))
 
 
-@question.misconception("the pairs are sorted", costs=0.5)
-def sorted_pairs(words):
-    """Your counts are right, but the pairs are sorted. They should stand in the order in which they are first met: train_bpe decides ties by
-    it."""
-    return dict(sorted(counted(words).items()))
-
-
 @question.misconception("a pair has the count of its last word only", costs=1.5)
 def overwritten(words):
     """A pair that stands in several words, or several times in one, has the count of the last place only: you write the count over the earlier

@@ -16,10 +16,10 @@ question = Question(text_of)
 MANY_BYTES = "naïve Übung: 3 € für θάλασσα, 海 und 😀!"
 
 
-def random_merges(rng, count, letters=b"abcdefgh "):
+def random_merges(rng, count):
     """Merges, the later ones of earlier ones."""
     merges: dict[tuple[int, int], int] = {}
-    tokens = list(letters)
+    tokens = list(b"abcdefgh ")
     while len(merges) < count:
         left, right = (
             tokens[-int(i) if i <= 4 else int(i) % len(tokens)] for i in rng.integers(1, 40, size=2)
@@ -126,52 +126,6 @@ def one_level_deep(ids, merges):
     parts = {new: pair for pair, new in merges.items()}
     found = [part for token in ids for part in parts.get(token, (token,)) if part < 256]
     return bytes(found).decode("utf-8", errors="replace")
-
-
-@question.misconception("merged tokens are decoded by themselves", costs=1)
-def merged_tokens_by_themselves(ids, merges):
-    """You read single bytes together, but each merged token by itself. A character may begin in a merged token and end in the byte behind
-    it. Join the bytes of all tokens first, and decode once."""
-    text, single = "", []
-    for token in ids:
-        if token < 256:
-            single.append(token)
-            continue
-        text += text_of(single, {}) + text_of([token], merges)
-        single = []
-    return text + text_of(single, {})
-
-
-@question.misconception("merges are taken apart in the wrong order", costs=1.5)
-def first_merges_taken_apart_first(ids, merges):
-    """Tokens made of merged tokens are not taken apart to the end: you go once through the merges, from the first to the last, and a late
-    merge brings back tokens of early ones. Go from the last to the first."""
-    tokens = list(ids)
-    for pair, new in merges.items():
-        tokens = [part for token in tokens for part in (pair if token == new else (token,))]
-    return bytes(tokens).decode("utf-8", errors="replace")
-
-
-@question.misconception("merges are taken apart ten times only", costs=0.5)
-def ten_levels_deep(ids, merges):
-    """Tokens that are made of many merges, one in the other, are not taken apart to the end: your function stops after a fixed number of
-    rounds. Nobody knows how deep merges lie in merges; go on until only bytes are left."""
-    parts, tokens = {new: pair for pair, new in merges.items()}, list(ids)
-    for _ in range(10):
-        tokens = [part for token in tokens for part in parts.get(token, (token,))]
-    return bytes(tokens).decode("utf-8", errors="replace")
-
-
-@question.misconception("the list of ids is changed", costs=0.5)
-def ids_taken_apart_in_place(ids, merges):
-    """Your function takes the caller's list of ids apart. Whoever decodes the same ids again has other ones then. Work on a copy, list(ids)."""
-    parts, i = {new: pair for pair, new in merges.items()}, 0
-    while i < len(ids):
-        if ids[i] in parts:
-            ids[i : i + 1] = parts[ids[i]]
-        else:
-            i += 1
-    return bytes(ids).decode("utf-8", errors="replace")
 
 
 @question.alternative

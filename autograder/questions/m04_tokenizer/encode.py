@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from itertools import islice, pairwise
 
 import numpy as np
@@ -123,12 +122,12 @@ def odd_characters(rng):
         yield text + word, merges
 
 
-def _encode(text, merges, order=None, chunks=None, start=None, least=1):
+def _encode(text, merges, order=None, chunks=None, start=None):
     """Encoding with one part exchanged; ``order`` picks the pair to merge next."""
     ids = []
     for chunk in cut(text) if chunks is None else chunks:
         word = tuple(start(chunk) if start else chunk.encode("utf-8"))
-        while len(word) > least and (known := [pair for pair in pairwise(word) if pair in merges]):
+        while known := [pair for pair in pairwise(word) if pair in merges]:
             pair = order(known, merges) if order else min(known, key=merges.get)
             word = merged(word, pair, merges[pair])
         ids += word
@@ -203,41 +202,6 @@ def list_for_each_chunk(text, merges):
     """Your ids are right, but they lie in a list for each chunk. A model reads one list of numbers: put the ids of each chunk behind the others
     with += or extend; append puts the list itself there."""
     return [_encode(chunk, merges, chunks=[chunk]) for chunk in cut(text)]
-
-
-@question.misconception("only the last chunk comes back", costs=2)
-def last_chunk_only(text, merges):
-    """Only the ids of the last chunk come back: your list begins anew for each chunk. Begin it once, before the loop over the chunks; then the
-    empty text gives an empty list, too."""
-    for chunk in cut(text):
-        ids = _encode(chunk, merges, chunks=[chunk])
-    return ids
-
-
-@question.misconception("a chunk of two tokens is never merged", costs=1)
-def two_tokens_never_merged(text, merges):
-    """When a chunk has only two tokens left, you stop, though the two may have a merge. A single token has no pair; two tokens have one: go on
-    while the chunk has more than one."""
-    return _encode(text, merges, least=2)
-
-
-_known: dict[str, list[int]] = {}
-
-
-@question.misconception("the ids of an earlier call are kept", costs=2)
-def chunks_of_an_earlier_call(text, merges):
-    """What you keep of a chunk outlives the call: with other merges the same chunk still gets its old ids. Keep such a table inside the
-    function, or make the merges part of its key."""
-    return [
-        i for chunk in cut(text) for i in _known.setdefault(chunk, _encode(chunk, merges, chunks=[chunk]))
-    ]
-
-
-@question.misconception("the text is normalized first", costs=1)
-def normalized_first(text, merges):
-    """An e and an accent, two characters, come out as the one character é. It looks the same, but is another text, so decode no longer gives
-    back what went in. Encode the text as it is."""
-    return _encode(unicodedata.normalize("NFC", text), merges)
 
 
 @question.alternative

@@ -82,8 +82,8 @@ def any_text(rng):
     yield ""
 
 
-def _rules(endings=r"'(?:[sdmt]|ll|ve|re)", signs=r" ?[^\s\p{L}\p{N}]+", space=r"\s+(?!\S)|\s+"):
-    return rf"{endings}| ?\p{{L}}+| ?\p{{N}}+|{signs}|{space}"
+def _rules(signs=r" ?[^\s\p{L}\p{N}]+", space=r"\s+(?!\S)|\s+"):
+    return rf"'(?:[sdmt]|ll|ve|re)| ?\p{{L}}+| ?\p{{N}}+|{signs}|{space}"
 
 
 @question.misconception(
@@ -108,25 +108,11 @@ def _rules(endings=r"'(?:[sdmt]|ll|ve|re)", signs=r" ?[^\s\p{L}\p{N}]+", space=r
     fits wins, so the endings must stand at the front.""",
 )
 @question.misconception(
-    "endings in capital letters, too",
-    costs=1,
-    rules=_rules(r"'(?:[sdmtSDMT]|ll|ve|re|LL|VE|RE)"),
-    hint="""You cut 'S and 'LL off as well. Rule 1 lists the endings in small letters only; IT'S is IT, ' and S. (A tokenizer must cut new text
-    exactly as it cut the text it was trained on.)""",
-)
-@question.misconception(
     "any white space goes along with a word",
     costs=1,
     rules=_rules().replace(" ?", r"\s?"),
     hint="""A tab or a line end goes along with the word behind it in your chunks. Only a blank does: the rules for letters, numbers and signs
     begin with “ ?”, not with \\s?.""",
-)
-@question.misconception(
-    "white space takes the next word's blank",
-    costs=1,
-    rules=_rules(space=r"\s+"),
-    hint="""After several blanks your word stands without its own: the run of white space took them all. Rule 5 leaves the last one for the
-    word.""",
 )
 @question.misconception(
     "only English letters and digits",
@@ -137,20 +123,6 @@ def _rules(endings=r"'(?:[sdmt]|ll|ve|re)", signs=r" ?[^\s\p{L}\p{N}]+", space=r
     .replace(r"\p{L}\p{N}", "A-Za-z0-9"),
     hint="""Letters such as é, ß or Ж are treated as signs, so foreign words fall apart. \\p{L} stands for the letters of all scripts, and \\p{N}
     for all number signs.""",
-)
-@question.misconception(
-    "letters, digits and _ in one chunk",
-    costs=2,
-    rules=r"'(?:[sdmt]|ll|ve|re)| ?\w+| ?[^\s\w]+|\s+(?!\S)|\s+",
-    hint="""Letters, digits and the underscore run together in your chunks, as in “X9” or “my_ship”: \\w means all three. Letters (\\p{L}) and
-    number signs (\\p{N}) have a rule each, and the underscore is a sign.""",
-)
-@question.misconception(
-    "digits instead of number characters",
-    costs=0.5,
-    rules=_rules().replace(r"\p{N}", r"\d"),
-    hint="""Number characters such as ½ and ² are treated as signs: \\d means digits only, and \\p{N} all number characters. It stands in two
-    places, in the rule for numbers and among what a sign is not.""",
 )
 @question.misconception(
     "signs stand without their blank",
@@ -165,24 +137,6 @@ def _rules(endings=r"'(?:[sdmt]|ll|ve|re)", signs=r" ?[^\s\p{L}\p{N}]+", space=r
     rules=_rules(space=r"\s+(?=\s)|\s+"),
     hint="""White space at the end of a text falls into two chunks. Rule 5 leaves its last character only if something follows: (?=\\s) asks for
     white space behind it; (?!\\S) also holds where the text ends.""",
-)
-@question.misconception(
-    "the ending 're is missing",
-    costs=0.5,
-    rules=_rules(r"'(?:[sdmt]|ll|ve)"),
-    hint="The ending 're, as in “we're”, is not cut off. Compare your endings with the seven of rule 1.",
-)
-@question.misconception(
-    "a curly apostrophe begins an ending, too",
-    costs=0.5,
-    rules=_rules(r"['’](?:[sdmt]|ll|ve|re)"),
-    hint="Endings are cut off behind a curly apostrophe (’), too. Rule 1 asks for a straight one.",
-)
-@question.misconception(
-    "an ending only where the word ends",
-    costs=0.5,
-    rules=_rules(r"'(?:[sdmt]|ll|ve|re)\b"),
-    hint="In 'sail you leave the 's together with the rest. Rule 1 comes first and does not ask what follows: 's is a chunk, and ail the next.",
 )
 def by_other_rules(text, *, rules):
     return regex.findall(rules, text)

@@ -91,12 +91,12 @@ def any_byte(student, rng):
         yield Observed("the first two merges", first_pairs(student, words, 2))
 
 
-def _train(words, merges, choose=None, first=256, merge=merged, until=1):
+def _train(words, merges, choose=None, first=256, merge=merged):
     """Training with one part exchanged for a wrong one."""
     found = {}
     while len(found) < merges:
         pairs = counted(words)
-        if not pairs or max(pairs.values()) < until:
+        if not pairs:
             break
         best = choose(pairs) if choose else max(pairs, key=pairs.get)
         found[best] = first + len(found)
@@ -126,13 +126,6 @@ def word_counts_ignored(words, merges):
     hint="When two pairs occur equally often you take the one met later. This course takes the one met first, as max does with count_pairs.",
 )
 @question.misconception(
-    "a tie goes to the smallest ids",
-    costs=1,
-    choose=lambda pairs: min(pairs, key=lambda pair: (-pairs[pair], pair)),
-    hint="""When two pairs occur equally often you take the one with the smaller ids. Some libraries do that; here the pair wins that a count
-    meets first, in the earliest word and there furthest to the left.""",
-)
-@question.misconception(
     "a tie goes to the largest ids",
     costs=1,
     choose=lambda pairs: max(pairs, key=lambda pair: (pairs[pair], pair)),
@@ -151,13 +144,6 @@ def no_end_without_pairs(words, merges):
     if len(found) < merges:
         raise ValueError("max() of nothing")
     return found
-
-
-@question.misconception("pairs that occur once are never merged", costs=1)
-def stops_at_one(words, merges):
-    """You stop when the best pair occurs only once. Such a merge helps little, but the recipe goes on until no pair is left: only then do the
-    rhyme's 18 words become 18 tokens."""
-    return _train(words, merges, until=2)
 
 
 @question.misconception("`merges` is taken for the size of the vocabulary", costs=4)
@@ -187,74 +173,10 @@ def overlapping_merge(words, merges):
     return _train(words, merges, merge=merge)
 
 
-@question.misconception("only the first place in a word is merged", costs=2.5)
-def first_place_only(words, merges):
-    """In a word that holds a pair several times you merge the first place only. Then the pair is still there, and is counted and perhaps
-    learned again. Replace it at every place of the word: merge_pair does."""
-    now, found = [(list(word), count) for word, count in words.items()], {}
-    for new in range(256, 256 + merges):
-        pairs = Counter()
-        for word, count in now:
-            for pair in pairwise(word):
-                pairs[pair] += count
-        if not pairs:
-            break
-        best = max(pairs, key=pairs.get)
-        found[best] = new
-        for word, _ in now:
-            places = [i for i, pair in enumerate(pairwise(word)) if pair == best]
-            if places:
-                word[places[0] : places[0] + 2] = [new]
-    return found
-
-
-@question.misconception("merged words go to the back", costs=1)
-def merged_words_at_the_back(words, merges):
-    """After a merge the changed words stand behind the others in your dictionary, so ties are decided otherwise: taken out and put in again, a
-    key is the last. Build a new dictionary of all words in their old order."""
-    words, found = dict(words), {}
-    while len(found) < merges and (pairs := counted(words)):
-        best = max(pairs, key=pairs.get)
-        found[best] = 256 + len(found)
-        for word in list(words):
-            if merged(word, best, found[best]) != word:
-                words[merged(word, best, found[best])] = words.pop(word)
-    return found
-
-
-@question.misconception("ties follow the order of earlier counts", costs=1)
-def ties_by_corrected_counts(words, merges):
-    """Your counts are corrected, not counted anew, so in your dictionary new pairs stand behind the old ones, wherever they are in the text.
-    On a tie the pair wins that a *fresh* count of the merged words meets first."""
-    pairs, found = counted(words), {}
-    while pairs and len(found) < merges:
-        best = max(pairs, key=pairs.get)
-        found[best] = 256 + len(found)
-        words = {merged(word, best, found[best]): n for word, n in words.items()}
-        fresh = counted(words)
-        pairs = {
-            pair: fresh[pair]
-            for pair in [*pairs, *(pair for pair in fresh if pair not in pairs)]
-            if pair in fresh
-        }
-    return found
-
-
 @question.misconception("one merge too few", costs=1.5, because="all merges but the last are right")
 def one_merge_too_few(words, merges):
     """You learn one merge less than asked for. range(1, merges) ends one early: range(merges) has as many steps as its number says."""
     return _train(words, merges - 1)
-
-
-@question.misconception("a pair is found inside other numbers", costs=1.5)
-def replaced_as_text(words, merges):
-    """Your pairs are replaced in a text of digits, and there “97 10” also stands in “197 10” and in “97 105”. So tokens appear that nobody
-    merged. Compare whole numbers, as merge_pair does."""
-
-    def merge(word, pair, new):
-        return tuple(map(int, " ".join(map(str, word)).replace(f"{pair[0]} {pair[1]}", str(new)).split()))
-
-    return _train(words, merges, merge=merge)
 
 
 @question.alternative

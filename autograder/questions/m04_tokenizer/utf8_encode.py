@@ -127,34 +127,6 @@ def bytes_of_the_number(codepoint):
     return _groups(codepoint, 1 + (codepoint > 0xFF) + (codepoint > 0xFFFF), 8)
 
 
-@question.misconception("nothing above FFFF", costs=2)
-def three_bytes_at_most(codepoint):
-    """Characters above FFFF, all the emoji among them, come out wrong: they need the table's fourth row, the marker 11110 and three more
-    bytes."""
-    return (
-        utf8(codepoint)
-        if codepoint <= 0xFFFF
-        else _written(codepoint, 3, _groups(len(utf8(codepoint)) and codepoint & 0xFFFF, 3))
-    )
-
-
-@question.misconception("the bytes that follow keep more than six bits", costs=2)
-def followers_uncut(codepoint):
-    """Characters of one and two bytes are right, longer ones are not: your bytes after the first hold all the higher bits, too. Cut each
-    group to its lowest six bits, & 0b111111, before the marker 10 goes in front."""
-    length = len(utf8(codepoint))
-    groups = [codepoint >> 6 * place for place in reversed(range(length))]
-    return _written(codepoint, groups=[*groups[:-1], codepoint & 0x3F] if length > 1 else None)
-
-
-@question.misconception("five bits in the second of four bytes", costs=1)
-def five_bits_in_the_second(codepoint):
-    """Emoji come out right, but some characters far above them do not: the second of your four bytes keeps five bits of the number. The mask
-    is 0b111111 in every byte that follows."""
-    right = utf8(codepoint)
-    return right if len(right) < 4 else [right[0], right[1] & 0b10011111, *right[2:]]
-
-
 @question.misconception("numbers above 10FFFF are written, too", costs=1)
 def no_upper_limit(codepoint):
     """A number above 10FFFF is no code point, but your function writes bytes for it. Nobody could read them: raise a ValueError there, as
@@ -166,31 +138,11 @@ def no_upper_limit(codepoint):
     )
 
 
-@question.misconception("7FF takes three bytes", costs=1)
-def limit_of_two_bytes_off(codepoint):
-    """7FF comes out in three bytes, but it is the last number that fits two: compare with <= 0x7FF, or with < 0x800."""
-    return _written(codepoint, 3) if codepoint == 0x7FF else utf8(codepoint)
-
-
-@question.misconception("0 is refused", costs=0.5)
-def zero_refused(codepoint):
-    """Your function refuses 0. It is a code point, the first one, and one byte; only numbers below 0 are none."""
-    return utf8(codepoint or -1)
-
-
 @question.misconception("the error is returned", costs=1, card="an error is no plain value")
 def error_returned(codepoint):
     """For a number that is no code point you *return* a ValueError. Then whoever called goes on with it as if it were a list of bytes. An
     error is raised: raise ValueError(…)."""
     return utf8(codepoint) if 0 <= codepoint <= 0x10FFFF else ValueError("no code point")
-
-
-@question.misconception("another error than ValueError", costs=1)
-def assertion_for_value_error(codepoint):
-    """A number that is no code point ends in another error than the one asked for. (An assert raises an AssertionError, and Python may be
-    told to skip it.) Whoever wants to catch the error must know its kind: raise ValueError(…)."""
-    assert 0 <= codepoint <= 0x10FFFF, "no code point"
-    return utf8(codepoint)
 
 
 @question.alternative

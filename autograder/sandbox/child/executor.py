@@ -2,8 +2,7 @@
 
 Requests and replies are frames of ``wire``. A request is ``(operation, ...)``; the reply is one of
 
-- ``("value", result, contents, generator)``: the result, the contents of the arguments after the call, and the
-  first random generator among them in its state after the call (or ``None``);
+- ``("value", result, contents)``: the result, and the contents of the arguments after the call;
 - ``("error", type name, message, frames)``: the student's code raised;
 - ``("refused", sentence)``: the result cannot be sent.
 
@@ -18,17 +17,15 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from .. import wire
 from ..wire import Reference, WireError
 from .call_watch import CallWatch
-from .callbacks import Callback
 from .frames import describe_error
-from .mutation import contents_of, first_generator, parameter_names
-
-MAX_NAMES = 10_000
+from .mutation import Callback, contents_of
 
 #: What a callback of the harness may raise in the student's code; anything else arrives as RuntimeError.
 RAISABLE: dict[str, type[BaseException]] = {
@@ -75,18 +72,26 @@ class Executor:
         """The reply to one request. ``round_trip`` sends a callback's frame and returns its answer's."""
         outer, self._round_trip = self._round_trip, round_trip
         try:
-            message = self._decode(frame)
-            if outer is None and self.settings is not None:  # no call of the student's is under way
-                self.settings.before(message[0])
-            return self._perform(message)
+            return self._answered(lambda: self._first(frame, outer is None))
+        finally:
+            self._round_trip = outer
+
+    def _first(self, frame: bytes, is_outermost: bool) -> bytes:
+        message = self._decode(frame)
+        if is_outermost and self.settings is not None:  # no call of the student's is under way
+            self.settings.before(message[0])
+        return self._perform(message)
+
+    def _answered(self, perform: Callable[[], bytes]) -> bytes:
+        """What ``perform`` returns, or the reply about its error."""
+        try:
+            return perform()
         except UndefinedName as error:
             return wire.encode(("error", "NameError", str(error), ()))
         except WireError as error:
             return wire.encode(("refused", str(error)))
         except self.catch as error:
             return wire.encode(("error", *describe_error(error, self.cell_label)))
-        finally:
-            self._round_trip = outer
 
     def _decode(self, frame: bytes) -> Any:
         return wire.decode(frame, resolve=self._resolve)
@@ -95,7 +100,7 @@ class Executor:
         operation, *operands = message
         result = self.operations[operation](self, *operands)
         reply = result if isinstance(result, _Reply) else _Reply(result)
-        return wire.encode(("value", reply.result, reply.contents, reply.generator), refer=self._refer_result)
+        return wire.encode(("value", reply.result, reply.contents), refer=self._refer_result)
 
     # References ---------------------------------------------------------------------------------------
 
@@ -136,19 +141,11 @@ class Executor:
         frame = wire.encode(("callback", key, args, kwargs), refer=self._refer_argument)
         answer = self._decode(self._round_trip(frame))
         while answer[0] not in ("answer", "raise"):  # a callback may itself call the student's functions
-            reply = self._reply_to(answer)
+            reply = self._answered(partial(self._perform, answer))
             answer = self._decode(self._round_trip(reply))
         if answer[0] == "raise":
             raise RAISABLE.get(answer[1], RuntimeError)(answer[2])
         return answer[1]
-
-    def _reply_to(self, message: Any) -> bytes:
-        try:
-            return self._perform(message)
-        except WireError as error:
-            return wire.encode(("refused", str(error)))
-        except self.catch as error:
-            return wire.encode(("error", *describe_error(error, self.cell_label)))
 
     # Operations ---------------------------------------------------------------------------------------
 
@@ -160,13 +157,7 @@ class Executor:
             result = _drained(function(*args, **kwargs))
         else:
             result = [_drained(function(*args, **kwargs)) for _ in range(times)]
-        return _Reply(result, contents_of(args, kwargs), first_generator(args, kwargs))
-
-    def _gradients(
-        self, target: Any, method: str | None, args: list[Any], kwargs: dict[str, Any], cotangent: Any
-    ) -> Any:
-        function = _attribute(target, method) if method else target
-        return differentiate(function, args, kwargs, cotangent)
+        return _Reply(result, contents_of(args, kwargs))
 
     def _new_scene(self, source: str, bindings: dict[str, Any]) -> int:
         key = len(self.scenes)
@@ -218,9 +209,6 @@ class Executor:
         if self.watch is not None:
             self.watch.start()
 
-    def _get(self, target: Any, name: str) -> Any:
-        return _drained(_attribute(target, name))
-
     def _shapes(self, target: Any, wanted: list[str]) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the trainable parameters, each once: under a ``wanted`` name where it has several."""
         names: dict[int, list[str]] = {}
@@ -234,25 +222,24 @@ class Executor:
         ]
         return {name: shapes[name] for name in chosen}
 
-    def _lookup(self, names: list[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
-        """Kind and parameter names of each name: ``("function", ("q", "k", "v"))``, ``("missing", ())``..."""
-        return {name: _kind(self.namespace, name) for name in names[:MAX_NAMES]}
+    def _callables(self, names: list[str]) -> list[str]:
+        """Those of the names that are functions or classes."""
+        return [name for name in names if callable(self.namespace.get(name))]
 
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "call": Executor._call,
-    "gradients": Executor._gradients,
+    "gradients": lambda executor, *asked: differentiate(*asked),
     "scene": Executor._new_scene,
     "scene_run": Executor._run_scene,
     "scene_value": Executor._scene_value,
-    "get": Executor._get,
     "state_dict": lambda executor, target: target.state_dict(),
     "load_state_dict": lambda executor, target, state, strict: (
         target.load_state_dict(state, strict=strict) and None
     ),
     "shapes": Executor._shapes,
     "mode": lambda executor, target, training: target.train(training) and None,
-    "lookup": Executor._lookup,
+    "callables": Executor._callables,
     "watch": Executor._watch,
     "watched": Executor._watched,
     "again": Executor._again,
@@ -299,12 +286,9 @@ class Settings:
 class _Reply:
     """A result, with what the call left of its arguments."""
 
-    def __init__(
-        self, result: Any, contents: Mapping[int | str, bytes] = MappingProxyType({}), generator: Any = None
-    ):
+    def __init__(self, result: Any, contents: Mapping[int | str, bytes] = MappingProxyType({})):
         self.result = result
         self.contents = dict(contents)
-        self.generator = generator
 
 
 def _drained(value: Any) -> Any:
@@ -323,17 +307,6 @@ def _attribute(target: Any, path: str) -> Any:
     for name in path.split("."):
         target = getattr(target, name)
     return target
-
-
-def _kind(namespace: Mapping[str, Any], name: str) -> tuple[str, tuple[str, ...]]:
-    if name not in namespace:
-        return "missing", ()
-    value = namespace[name]
-    if isinstance(value, type):
-        return "class", parameter_names(value)
-    if callable(value):
-        return "function", parameter_names(value)
-    return "value", ()
 
 
 def differentiate(function: Any, args: list[Any], kwargs: dict[str, Any], cotangent: Any) -> dict[str, Any]:

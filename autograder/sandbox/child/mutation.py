@@ -1,17 +1,30 @@
-"""What a call left of its arguments. The harness compares it with what it sent, and so finds what was changed."""
+"""Functions that stay in the harness's process, and what a call left of its arguments, which the harness compares with what it sent."""
 
 from __future__ import annotations
 
-import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import wire
 from ..wire import Reference, WireError
-from .callbacks import Callback
+
+
+class Callback:
+    """A proxy of a function that stays in the harness's process: calling it calls back."""
+
+    def __init__(self, call_back: Callable[[int, tuple[Any, ...], dict[str, Any]], Any], key: int):
+        self._call_back = call_back
+        self.key = key
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call_back(self.key, args, kwargs)
+
+    def __repr__(self) -> str:
+        return f"<function given by the test, number {self.key}>"
+
 
 _IMMUTABLE = frozenset({bool, int, float, complex, str, bytes, range, slice, Callback, type(None), type(...)})
 
@@ -40,21 +53,9 @@ def _contents(value: Any) -> bytes:
         return b""
 
 
-def first_generator(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """The first random generator among the arguments, or ``None``."""
-    return next((value for value in (*args, *kwargs.values()) if is_random_generator(value)), None)
-
-
 def is_random_generator(value: Any) -> bool:
     """Whether ``value`` is a random generator of NumPy or PyTorch."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     return (numpy is not None and isinstance(value, numpy.random.Generator)) or (
         torch is not None and isinstance(value, torch.Generator)
     )
-
-
-def parameter_names(function: Any) -> tuple[str, ...]:
-    try:
-        return tuple(name[:100] for name in inspect.signature(function).parameters)[:100]
-    except (TypeError, ValueError):
-        return ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import os
 import signal
 import socket
@@ -20,6 +19,7 @@ from autograder.errors import UserError
 from autograder.results import STRONGEST
 from autograder.sandbox.host.transport import Child
 from autograder.sandbox.jail import folders, namespaces, visible
+from autograder.sandbox.jail.zygote import Control
 from autograder.sandbox.limits import Limits
 
 READY_SECONDS = 180.0
@@ -60,9 +60,8 @@ class ZygoteProcess:
         self.private = tuple(private)
         self.isolation = ""
         self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
+        self._control: Control | None = None
         self._ready = False
-        self._buffer = b""
         self._work_folder = ""
 
     def __enter__(self) -> Self:
@@ -82,7 +81,7 @@ class ZygoteProcess:
         self.launch()
         if self._ready:
             return
-        answer, _ = self._receive(READY_SECONDS)
+        answer = self._receive(READY_SECONDS)
         if "ready" not in answer:
             self.close()
             raise SandboxUnavailable(answer.get("error", "the sandbox's first process ended at once"))
@@ -118,8 +117,8 @@ class ZygoteProcess:
         )
         os.close(program)
         theirs.close()
-        self._control, self._ready, self._buffer = ours, False, b""
-        self._send(
+        self._control, self._ready = Control(ours), False
+        self._control.send(
             {
                 "harness": str(package),
                 "kit": str(self.kit),
@@ -144,31 +143,32 @@ class ZygoteProcess:
         It ends with this process. If it ends before, its next ``wait_ready`` launches a new process.
         """
         self.launch()
+        assert self._control is not None
         modules_of_both = (*self.modules, *modules)
         copy = type(self)(self.kit, self.data, self.limits, modules_of_both, self.least, self.private)
         ours, theirs = socket.socketpair()
         try:
-            self._send({"clone": list(modules), "outer_uid": outer_uid()}, theirs.fileno())
+            self._control.send({"clone": list(modules), "outer_uid": outer_uid()}, theirs.fileno())
         except OSError:  # the process has ended, and may have reported why
             ours.close()
-            answer, _ = self._receive(SPAWN_SECONDS)
+            answer = self._receive(SPAWN_SECONDS)
             self.close()
             raise SandboxUnavailable(
                 answer.get("error", "the sandbox's first process has gone: grade again")
             ) from None
         finally:
             theirs.close()
-        copy._control = ours
+        copy._control = Control(ours)
         return copy
 
     def descriptors(self) -> list[int]:
         """The open descriptors that belong to this object."""
-        return [] if self._control is None else [self._control.fileno()]
+        return [] if self._control is None else [self._control.socket.fileno()]
 
     def close(self) -> None:
         """End the process, and with it every child that is left."""
         if self._control is not None:
-            self._control.close()
+            self._control.socket.close()
             self._control, self._ready = None, False
         if self._process is not None:
             if (
@@ -188,12 +188,14 @@ class ZygoteProcess:
     def spawn(self, limits: Limits) -> tuple[socket.socket, Child]:
         """Fork a jailed child; return the socket to it and the child."""
         self.wait_ready()
+        assert self._control is not None
         ours, theirs = socket.socketpair()
         try:
-            self._send({"spawn": limits.as_dict()}, theirs.fileno())
-            answer, descriptors = self._receive(SPAWN_SECONDS)
+            self._control.send({"spawn": limits.as_dict()}, theirs.fileno())
+            answer = self._receive(SPAWN_SECONDS)
             if "pid" not in answer:
                 raise SandboxUnavailable("it has gone")
+            pidfd = self._control.descriptors.pop(0)
         except (OSError, SandboxUnavailable):
             ours.close()
             self.close()
@@ -201,13 +203,14 @@ class ZygoteProcess:
         finally:
             theirs.close()
         group = self.isolation != STRONGEST
-        return ours, Child(descriptors[0], int(answer["pid"]), group, answer["scratch"], answer["elsewhere"])
+        return ours, Child(pidfd, int(answer["pid"]), group, answer["scratch"], answer["elsewhere"])
 
     def reap(self, child: Child) -> dict[str, Any]:
         """How a killed child ended: ``{"status": wait status, "cpu": seconds, "peak": bytes more than at the fork}``."""
+        assert self._control is not None
         try:
-            self._send({"reap": child.inner_pid})
-            answer, _ = self._receive(SPAWN_SECONDS)
+            self._control.send({"reap": child.inner_pid})
+            answer = self._receive(SPAWN_SECONDS)
         except OSError:
             answer = {}
         if "status" not in answer:
@@ -215,30 +218,13 @@ class ZygoteProcess:
             raise SandboxUnavailable("the sandbox's first process has gone: grade again")
         return answer
 
-    def _send(self, message: dict[str, Any], descriptor: int | None = None) -> None:
+    def _receive(self, seconds: float) -> dict[str, Any]:
+        """The zygote's next message; ``{}`` when it has gone."""
         assert self._control is not None
-        line = json.dumps(message).encode() + b"\n"
-        if descriptor is None:
-            self._control.sendall(line)
-        else:
-            socket.send_fds(self._control, [line], [descriptor])
-
-    def _receive(self, seconds: float) -> tuple[dict[str, Any], list[int]]:
-        """The zygote's next message with its descriptors; ``{}`` when it has gone."""
-        assert self._control is not None
-        self._control.settimeout(seconds)
-        descriptors: list[int] = []
-        while b"\n" not in self._buffer:
-            try:
-                data, received, _, _ = socket.recv_fds(self._control, 1 << 16, 4)
-            except TimeoutError:
-                raise SandboxUnavailable("the sandbox's first process does not answer") from None
-            descriptors += received
-            if not data:
-                return {}, descriptors
-            self._buffer += data
-        line, self._buffer = self._buffer.split(b"\n", 1)
-        return json.loads(line), descriptors
+        try:
+            return self._control.receive(seconds) or {}
+        except TimeoutError:
+            raise SandboxUnavailable("the sandbox's first process does not answer") from None
 
 
 def font_caches() -> dict[str, str]:

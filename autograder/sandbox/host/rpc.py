@@ -173,8 +173,8 @@ class RpcClient:
         self.room = MAX_KEPT_BYTES
         self.watching = False
 
-    def request(self, *message: Any) -> tuple[Any, dict[Any, Any], Any]:
-        """Result, contents of the arguments and generator of one request; ``StudentError`` if the student's code raised."""
+    def request(self, *message: Any) -> tuple[Any, dict[Any, Any]]:
+        """Result and contents of the arguments of one request; ``StudentError`` if the student's code raised."""
         frame = wire.encode(message, refer=self._refer, for_arguments=True)
         self._keep_request(frame)
         replies: list[Any] = []
@@ -198,10 +198,10 @@ class RpcClient:
             raise self.crashed(str(error)) from None
         if failures:
             raise failures[0]
-        result, contents, generator = self._unpack(replies[0])
+        result, contents = self._unpack(replies[0])
         if not _are_of_arguments(contents, message):
             raise self.crashed("the sandbox sent contents of arguments that it was not given")
-        return result, contents, generator
+        return result, contents
 
     def _keep_request(self, frame: bytes) -> None:
         self._sent_bytes += len(frame)
@@ -216,11 +216,11 @@ class RpcClient:
             self.room -= self._sent_bytes
             self.kept[test] = [*self.sent]
 
-    def _unpack(self, reply: Any) -> tuple[Any, dict[Any, Any], Any]:
+    def _unpack(self, reply: Any) -> tuple[Any, dict[Any, Any]]:
         """Unpack a reply, after checking that it has the form that the executor gives it."""
         match reply:
-            case ("value", result, dict(contents), generator):
-                return result, contents, generator
+            case ("value", result, dict(contents)):
+                return result, contents
             case ("error", str(name), str(message), tuple(frames)):
                 students = tuple(self._student_frame(frame) for frame in frames[:20])
                 self.record("error", wire.clean_text(name, 80))

@@ -25,7 +25,7 @@ from autograder.sandbox.host.launcher import SPAWN_SECONDS, SandboxUnavailable, 
 from autograder.sandbox.host.outputs import OutputBudget
 from autograder.sandbox.host.reruns import before_line, harmless_part
 from autograder.sandbox.host.rpc import MAX_TRACE_BYTES, Allowance, RpcClient, StudentError, StudentGone
-from autograder.sandbox.host.student import Handle, Student, look_up
+from autograder.sandbox.host.student import Handle, Student
 from autograder.sandbox.host.transport import MAX_GIVEN_BACK, Child, Deadline, RemoteTransport
 from autograder.sandbox.limits import Limits
 
@@ -187,7 +187,7 @@ class Session:
         transport, rpc = self._connected()
         transport.timeout, transport.interrupts = self.limits.cell_seconds, True
         try:
-            reply, _, _ = rpc.request("cell", cell.index, cell.label, cell.source)
+            reply, _ = rpc.request("cell", cell.index, cell.label, cell.source)
         except StudentError as error:  # the student's code broke the cell runner itself
             return CellOutcome(cell.label, cell.index, "error", 0.0, (), f"{error}"[:2000]), 0
         finally:
@@ -215,9 +215,10 @@ class Session:
         transport, rpc = self._connected()
         if self._looked_at is not rpc:
             transport.timeout = self.limits.call_seconds
-            found = look_up(rpc, names)
-            self._callables = frozenset(n for n, (kind, _) in found.items() if kind in ("function", "class"))
-            self._looked_at = rpc
+            found, _ = rpc.request("callables", list(names))
+            if type(found) is not list or not all(type(name) is str for name in found):
+                raise rpc.crashed("the sandbox sent a malformed reply")
+            self._callables, self._looked_at = frozenset(found).intersection(names), rpc
         return self._callables
 
     def start_question(self, reserved: float) -> None:

@@ -11,16 +11,13 @@ A hidden test takes ``student`` and treats it as the function of the question::
 More of what a test may do::
 
     student.repeat(2000, P, rng)                # 2000 calls in one go, the same generator advancing
-    student.rng_after                           # that generator's state after the call
-    student.other("softmax")(x)                 # another function of the same notebook
     student(step=lambda prefix: logits[prefix]) # a function: it is called back here, in the test
-    student.exists, student.parameters          # True, ("q", "k", "v", "mask")
     student.observe("gap", left - right)        # what a diagnosis should look at instead of every result
 
     block = student(d_model=8, heads=2)         # a class: the nn.Module stays in the sandbox, behind a Handle
     block.load_state_dict(weights); block.eval()
     y = block(x)                                # a tensor
-    block.call("encode", x); block.get("heads"); block.parameters()   # {"w.weight": (8, 8), ...}
+    block.call("encode", x); block.parameters() # {"w.weight": (8, 8), ...}
     g = block.gradients([x], cotangent=v)       # g.output, g.inputs[0], g.parameters["w.weight"]
 
     scene = student.scene("import torch\\nmodel = torch.nn.Linear(3, 2)\\n"
@@ -33,8 +30,8 @@ comparing what came back of them with what was sent. A generator that is passed 
 that cannot be sent as ``BadReply``, and the end of the sandbox as ``StudentGone``. Results are untrusted: check
 a shape before you compute with it, so that a huge result costs little.
 
-``Student.local(function)`` and ``Student.local_namespace(namespace, name)`` run a function in this process
-under the same rules: the master's solution, a misconception, or plain pytest.
+``Student.local_namespace(namespace, name)`` runs a function in this process under the same rules: the master's solution,
+a misconception, or plain pytest.
 """
 
 from __future__ import annotations
@@ -45,7 +42,7 @@ from types import FunctionType
 from typing import Any
 
 from autograder.sandbox.child.mutation import contents_of
-from autograder.sandbox.host.rpc import LocalTransport, Proxy, RpcClient, TraceEntry
+from autograder.sandbox.host.rpc import LocalTransport, Proxy, RpcClient, StudentError, TraceEntry
 from autograder.sandbox.wire import Reference
 
 
@@ -71,16 +68,14 @@ class _RemoteCallable(Proxy):
         self._rpc = rpc
         #: The arguments that the last call changed, in words of this side: ``("the first argument", "the argument mask")``.
         self.mutated: tuple[str, ...] = ()
-        #: The first random generator among the last call's arguments, in its state after the call.
-        self.rng_after: Any = None
 
     def _call(self, method: str | None, args: Sequence[Any], kwargs: dict[str, Any], times: int = 1) -> Any:
-        self.mutated, self.rng_after = (), None
+        self.mutated = ()
         message = ("call", self.reference, method, list(args), kwargs, times)
         plain = [None if isinstance(value, Proxy) or callable(value) else value for value in args]
         named = {name: v for name, v in kwargs.items() if not (isinstance(v, Proxy) or callable(v))}
         sent = contents_of(plain, named)
-        result, left, self.rng_after = self._rpc.request(*message)
+        result, left = self._rpc.request(*message)
         self.mutated = tuple(
             argument_in_words(key) for key, contents in sent.items() if not _is(left.get(key), contents)
         )
@@ -102,13 +97,8 @@ class _RemoteCallable(Proxy):
         self, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, cotangent: Any = None
     ) -> Gradients:
         """Gradients of ``(output * cotangent).sum()`` with respect to every floating-point tensor."""
-        return self._gradients(None, args, kwargs, cotangent)
-
-    def _gradients(
-        self, method: str | None, args: Sequence[Any], kwargs: Mapping[str, Any] | None, cotangent: Any
-    ) -> Gradients:
-        message = ("gradients", self.reference, method, list(args), dict(kwargs or {}), cotangent)
-        gradients, _, _ = self._rpc.request(*message)
+        message = ("gradients", self.reference, list(args), dict(kwargs or {}), cotangent)
+        gradients, _ = self._rpc.request(*message)
         parts = ("output", "inputs", "keywords", "parameters")
         if not (
             type(gradients) is dict
@@ -147,16 +137,10 @@ class Student(_RemoteCallable):
         self.note = ""
         #: The other questions whose answers are not right; None where nobody knows.
         self.wrong: Collection[str] | None = None
-
-    @classmethod
-    def local(cls, function: Callable[..., Any], name: str | None = None) -> Student:
-        """``function`` in this process; ``other`` finds the other names of its module."""
-        name = name or function.__name__
-        module_names = getattr(function, "__globals__", {}) if isinstance(function, FunctionType) else {}
-        files = (
-            frozenset({function.__code__.co_filename}) if isinstance(function, FunctionType) else frozenset()
-        )
-        return cls(RpcClient(LocalTransport({**module_names, name: function}, files), Handle), name)
+        #: Those of them in whose place the course's stand now.
+        self.replaced: tuple[str, ...] = ()
+        #: What was asked before, by ``once``: its trace, and the value or the error. Several tests ask the same.
+        self.answered: dict[Any, tuple[list[TraceEntry], Any]] = {}
 
     @classmethod
     def local_namespace(cls, namespace: Mapping[str, Any], name: str) -> Student:
@@ -169,29 +153,12 @@ class Student(_RemoteCallable):
         )
         return cls(RpcClient(LocalTransport(namespace, files), Handle), name)
 
-    def other(self, name: str) -> Student:
-        """Another function of the same submission. Its results go into the same trace."""
-        return Student(self._rpc, name)
-
-    @property
-    def exists(self) -> bool:
-        """Whether the submission defines a function or class of this name."""
-        return self._lookup()[0] in ("function", "class")
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        """The names of the function's parameters, in order; empty when they cannot be known."""
-        return self._lookup()[1]
-
-    def _lookup(self) -> tuple[str, tuple[str, ...]]:
-        return look_up(self._rpc, [self.name])[self.name]
-
     def scene(self, source: str, **bindings: Any) -> Scene:
         """Run the test's ``source`` in the sandbox, in a fresh namespace with ``bindings``.
 
         There the student's names are ``student_namespace["name"]``. The student's code can read the source.
         """
-        key, _, _ = self._rpc.request("scene", source, bindings)
+        key, _ = self._rpc.request("scene", source, bindings)
         if type(key) is not int:
             raise self._rpc.crashed("the sandbox sent a malformed reply")
         return Scene(self._rpc, key)
@@ -201,14 +168,14 @@ class Student(_RemoteCallable):
 
         False when none of them is there, because nothing has imported its library: then there is nothing to note.
         """
-        can_see, _, _ = self._rpc.request("watch", list(names))
+        can_see, _ = self._rpc.request("watch", list(names))
         self._rpc.watching = can_see is True
         return self._rpc.watching
 
     def watched(self, names: Sequence[str]) -> tuple[str, ...]:
         """Those of ``names`` that were called since ``watch``, as the sandbox says. The student's code can hide them."""
         self._rpc.watching = False
-        seen, _, _ = self._rpc.request("watched")
+        seen, _ = self._rpc.request("watched")
         return tuple(name for name in names if name in seen) if type(seen) is list else ()
 
     def keep_requests(self, test: str) -> None:
@@ -236,6 +203,22 @@ class Student(_RemoteCallable):
         """Empty the trace."""
         self._rpc.start_trace()
 
+    def once(self, key: Any, ask: Callable[[], Any]) -> Any:
+        """What ``ask`` returned, or the ``StudentError`` that it raised, when this ``key`` first came; the trace gets it each time."""
+        key = self.replaced, key
+        if key not in self.answered:
+            begin = len(self._rpc.trace)
+            try:
+                value = ask()
+            except StudentError as error:
+                value = error
+            self.answered[key] = self._rpc.trace[begin:], value
+        else:
+            self._rpc.trace += self.answered[key][0]
+        if isinstance(value := self.answered[key][1], StudentError):
+            raise value
+        return value
+
     def observe(self, name: str, value: Any, rtol: float | None = None, atol: float | None = None) -> None:
         """Record ``value`` as evidence; a diagnosis then compares observations instead of every result.
 
@@ -244,31 +227,12 @@ class Student(_RemoteCallable):
         self._rpc.record("observation", value, name, rtol, atol)
 
 
-def look_up(rpc: RpcClient, names: Sequence[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Name -> what the submission has under it (``"function"``, ``"class"``, …), and the names of its parameters."""
-    reply, _, _ = rpc.request("lookup", list(names))
-    found: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for name in names:
-        match reply.get(name) if type(reply) is dict else None:
-            case (str(kind), tuple(parameters)) if all(type(p) is str for p in parameters):
-                found[name] = kind, parameters
-            case _:
-                raise rpc.crashed("the sandbox sent a malformed reply")
-    return found
-
-
 class Handle(_RemoteCallable):
     """An object that stays in the sandbox: a module, an optimizer, or an instance of the student's class."""
 
     def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Call a method (a dotted path is allowed: ``"encoder.forward"``)."""
         return self._call(method, args, kwargs)
-
-    def get(self, attribute: str) -> Any:
-        """The value of an attribute (a dotted path is allowed); a module is returned as a ``Handle``."""
-        value, _, _ = self._rpc.request("get", self.reference, attribute)
-        self._rpc.record("result", value)
-        return value
 
     def state_dict(self) -> dict[str, Any]:
         """The module's weights by name."""
@@ -296,7 +260,7 @@ class Handle(_RemoteCallable):
         self._request("mode", False)
 
     def _request(self, operation: str, *operands: Any) -> Any:
-        value, _, _ = self._rpc.request(operation, self.reference, *operands)
+        value, _ = self._rpc.request(operation, self.reference, *operands)
         return value
 
     def __repr__(self) -> str:
@@ -312,7 +276,7 @@ class Scene:
 
     def __getitem__(self, name: str) -> Any:
         """The value of ``name``, or a ``Handle`` if it cannot be sent."""
-        value, _, _ = self._rpc.request("scene_value", self._key, name)
+        value, _ = self._rpc.request("scene_value", self._key, name)
         return value
 
     def run(self, source: str, **bindings: Any) -> None:

@@ -52,15 +52,16 @@ def relocate_package(old: str, new: str) -> None:
 
 
 class Control:
-    """The zygote's end of the control socket."""
+    """An end of the control socket, the zygote's or the harness's: JSON lines, and descriptors beside them."""
 
-    def __init__(self, descriptor: int):
-        self.socket = socket.socket(fileno=descriptor)
+    def __init__(self, connection: socket.socket):
+        self.socket = connection
         self.buffer = b""
         self.descriptors: list[int] = []
 
-    def receive(self) -> dict[str, Any] | None:
-        """The next message, or ``None`` when the harness has closed the socket."""
+    def receive(self, seconds: float | None = None) -> dict[str, Any] | None:
+        """The next message, or ``None`` when the other end is closed. Raises ``TimeoutError`` after so many seconds."""
+        self.socket.settimeout(seconds)
         while b"\n" not in self.buffer:
             try:
                 data, descriptors, _, _ = socket.recv_fds(self.socket, MAX_LINE, 4)
@@ -74,14 +75,18 @@ class Control:
         message: dict[str, Any] = json.loads(line)
         return message
 
-    def send(self, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
-        """Send a message, with descriptors. Where nobody listens any more, this process ends."""
+    def send(self, message: dict[str, Any], *descriptors: int) -> None:
+        """Send a message, with descriptors. Raises ``OSError`` where nobody listens any more."""
         line = json.dumps(message).encode() + b"\n"
+        if descriptors:
+            socket.send_fds(self.socket, [line], descriptors)
+        else:
+            self.socket.sendall(line)
+
+    def answer(self, message: dict[str, Any], *descriptors: int) -> None:
+        """The same in the zygote, which ends where nobody listens any more."""
         try:
-            if descriptors:
-                socket.send_fds(self.socket, [line], list(descriptors))
-            else:
-                self.socket.sendall(line)
+            self.send(message, *descriptors)
         except (BrokenPipeError, ConnectionResetError):
             os._exit(0)
 
@@ -329,14 +334,14 @@ def serve(control: Control, jail: Any, lab_shell: Any) -> None:
         if "reap" in message:
             answer = children.reap(message["reap"])
             jail.clear()
-            control.send(answer)
+            control.answer(answer)
             continue
         descriptor = control.descriptors.pop(0)
         if "clone" in message:
             jail.before_clone()
             if (copy := os.fork()) == 0:
                 control.socket.close()
-                control, children = Control(descriptor), Children(jail)
+                control, children = Control(socket.socket(fileno=descriptor)), Children(jail)
                 if not prepare_clone(control, jail, message):
                     return
             else:
@@ -353,7 +358,7 @@ def serve(control: Control, jail: Any, lab_shell: Any) -> None:
         os.close(descriptor)
         children.exits.pop(child, None)  # an earlier process of that number
         pidfd = os.pidfd_open(child)
-        control.send({"pid": child, **jail.after_fork(child)}, (pidfd,))
+        control.answer({"pid": child, **jail.after_fork(child)}, pidfd)
         os.close(pidfd)
     jail.close()
 
@@ -371,22 +376,22 @@ def prepare_clone(control: Control, jail: Any, message: dict[str, Any]) -> bool:
         import_modules(modules)
         jail.measure_baseline()
     except Exception as error:
-        control.send({"error": in_words(error)})
+        control.answer({"error": in_words(error)})
         return False
     if modules:
         gc.collect()
         gc.freeze()
     gc.enable()
-    control.send({"ready": jail.isolation})
+    control.answer({"ready": jail.isolation})
     return True
 
 
 def report_failure(control: Control, error: str) -> None:
     """Tell the harness why there is no sandbox, also in reply to every clone that it asks for."""
-    control.send({"error": error})
+    control.answer({"error": error})
     while (message := control.receive()) is not None:
         if "clone" in message:
-            Control(control.descriptors.pop(0)).send({"error": error})
+            Control(socket.socket(fileno=control.descriptors.pop(0))).answer({"error": error})
 
 
 class Children:
@@ -423,7 +428,7 @@ class Children:
 def main() -> None:
     """Set up, report and serve."""
     os.umask(0o022)  # what is made here is for another user to read
-    control = Control(int(sys.argv[1]))
+    control = Control(socket.socket(fileno=int(sys.argv[1])))
     config = control.receive()
     if config is None:
         return
@@ -452,7 +457,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
-    control.send({"ready": jail.isolation})
+    control.answer({"ready": jail.isolation})
     serve(control, jail, lab_shell)
 
 

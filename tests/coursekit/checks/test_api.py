@@ -47,12 +47,6 @@ def test_a_failure_that_may_follow_from_an_earlier_answer_names_that_one_and_not
     assert later.count("→") == 1 and f"→ {FIRST}" in later
 
 
-def test_also_when_a_helper_of_the_student_calls_the_earlier_answer(cards):
-    helped = _master("transition_matrix").replace("normalise_rows(N)", "rows(N)")
-    _, later = cards(WRONG + "def rows(N):\n    return normalise_rows(N)\n" + helped)
-    assert FIRST in later
-
-
 LOUD = """
 def loud(f):
     def inner(*given):
@@ -61,46 +55,13 @@ def loud(f):
 
 def counted(f):
     return functools.wraps(f)(lambda *given: f(*given))
-"""
 
-
-@pytest.mark.parametrize("around", ["torch.no_grad()", "functools.cache", "loud", "counted"])
-def test_also_when_something_stands_around_the_answer(cards, around):
-    top = f"import functools\nimport torch\n{WRONG}{LOUD}"
-    _, later = cards(f"{top}@{around}\n" + _master("transition_matrix"))
-    assert FIRST in later or around == "functools.cache"  # which wants arguments that can be hashed
-    helped = _master("transition_matrix").replace("normalise_rows(N)", "rows(N)")
-    _, later = cards(f"{top}@{around}\ndef rows(N):\n    return normalise_rows(N)\n{helped}")
-    assert FIRST in later
-
-
-CALLED = """
 class Called:
     def __init__(self, f):
         self.f = f
     def __call__(self, *given):
         return self.f(*given)
-"""
 
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        "rows = functools.partial(normalise_rows)",
-        "rows = functools.partial(lambda f, N: f(N), normalise_rows)",
-        "rows = normalise_rows",
-        f"{CALLED}\nrows = Called(normalise_rows)",
-        f"{CALLED}\n@Called\ndef rows(N):\n    return normalise_rows(N)",
-        "rows = np.vectorize(lambda N: normalise_rows(N), signature='(n,m)->(n,m)')",
-    ],
-)
-def test_also_when_an_object_hands_it_on(cards, rows):
-    helped = _master("transition_matrix").replace("normalise_rows(N)", "rows(N)")
-    assert FIRST in cards(f"import functools\n{WRONG}{rows}\n{helped}")[1]
-
-
-def test_also_when_a_property_or_a_base_of_a_class_uses_it(cards):
-    source = """
 class Base:
     @property
     def rows(self):
@@ -110,8 +71,26 @@ class Table(Base):
     def __init__(self, N):
         self.N = N
 """
-    helped = _master("transition_matrix").replace("normalise_rows(N)", "Table(N).rows")
-    assert FIRST in cards(WRONG + source + helped)[1]
+#: How a helper may come to the earlier answer.
+HELPERS = [
+    "def rows(N):\n    return normalise_rows(N)",
+    "rows = functools.partial(lambda f, N: f(N), normalise_rows)",
+    "rows = normalise_rows",
+    "rows = Called(normalise_rows)",
+    "@Called\ndef rows(N):\n    return normalise_rows(N)",
+    "rows = np.vectorize(lambda N: normalise_rows(N), signature='(n,m)->(n,m)')",
+    "rows = lambda N: Table(N).rows",
+    *(
+        f"@{around}\ndef rows(N):\n    return normalise_rows(N)"
+        for around in ("torch.no_grad()", "loud", "counted")
+    ),
+]
+
+
+@pytest.mark.parametrize("rows", HELPERS)
+def test_also_when_a_helper_of_any_kind_calls_the_earlier_answer(cards, rows):
+    helped = _master("transition_matrix").replace("normalise_rows(N)", "rows(N)")
+    assert FIRST in cards(f"import functools\nimport torch\n{WRONG}{LOUD}{rows}\n{helped}")[1]
 
 
 def test_a_method_of_the_same_name_is_another_thing(cards):
@@ -156,13 +135,11 @@ _KINDS = {
 
 
 @pytest.mark.parametrize("kind", _KINDS)
-def test_whatever_can_be_called_is_looked_into_for_the_earlier_answers_it_uses(cards, kind):
+def test_whatever_can_be_called_is_looked_into_for_the_earlier_answers_and_shows_the_names_beside_it(
+    cards, kind
+):
     _, later = cards(WRONG + _KINDS[kind].format(body="    return [], normalise_rows(np.ones((2, 2)))"))
     assert FIRST in later
-
-
-@pytest.mark.parametrize("kind", _KINDS)
-def test_whatever_can_be_called_shows_the_names_of_its_notebook(kind):
     names = {"__name__": "__main__", "mark": object()}
     exec(_KINDS[kind].format(body="    return sentences"), names)
     assert api.names_beside(names["transition_matrix"])["mark"] is names["mark"]

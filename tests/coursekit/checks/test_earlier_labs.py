@@ -33,13 +33,8 @@ def course(tmp_path, monkeypatch):
     ("helpers", "allowed"),
     [
         ("INF = -np.inf", "i - j > INF if j <= i else False"),
-        ('INF = float("-inf")', "i - j > INF if j <= i else False"),
-        ("WIDTH = 2 ** 8", "j <= i < WIDTH"),
-        ("START: float = 0.0", "i - j >= START"),
         ("FIRST, LAST = 0, np.inf", "FIRST <= i - j < LAST"),
-        ("before = lambda j, i: j <= i", "before(j, i)"),
         ("if True:\n    def before(j, i):\n        return j <= i", "before(j, i)"),
-        ("one = np.ones(1)\nOFFSET = one[0] - 1", "i - j >= OFFSET"),
         ("TABLE = np.zeros((256, 256))\nfor n in range(256):\n    TABLE[n, : n + 1] = 1", "TABLE[i, j] == 1"),
         (
             "from dataclasses import dataclass\n@dataclass\nclass Pair:\n    i: int\n    j: int",
@@ -132,8 +127,5 @@ def test_a_numpy_function_of_a_student_takes_tensors_and_gives_tensors_of_their_
     output, weights = on_tensors(names["averages"])(q, torch.ones(2, 2), v)
     assert output.tolist() == [[3.0, 5.0]] and output.dtype == torch.float32 and not output.requires_grad
     assert weights.tolist() == [[0.5, 0.5]] and weights.dtype == torch.float32
-
-
-def test_the_courses_own_version_takes_tensors_as_it_is():
     own = provided("07", "scaled_dot_product_attention")
-    assert on_tensors(own) is own
+    assert on_tensors(own) is own, "the course's own version takes tensors as it is"

@@ -50,13 +50,11 @@ def test_whoever_is_right_in_one_more_case_than_a_misconception_gets_no_hint_of_
     assert not any("Your heights grow" in line for line in _hint("kernel_smooth", almost))
 
 
-def test_an_error_is_named_with_what_was_asked():
+def test_an_error_is_named_with_what_was_asked_and_an_argument_that_is_changed():
     lines = _hint("kernel_smooth", lambda x, y, query, sigma: [1.0][len(x)])
     assert lines[0].startswith("Asked: x = ")
     assert lines[1].startswith("Your function raised IndexError: list index out of range")
 
-
-def test_an_argument_that_is_changed_is_named():
     def shifts(x, y, query, sigma):
         query += 0.5
         return _smooth(x, y, query, sigma)
@@ -80,7 +78,7 @@ def test_a_right_answer_in_another_form_is_green(form):
     assert _hint("scaled_dot_product_attention", answer) == []
 
 
-@pytest.mark.parametrize("wrong", [None, "text", 7, [], [[1.0], [2.0, 3.0]], {"a": 1}, len, (None, "two")])
+@pytest.mark.parametrize("wrong", [None, "text", [[1.0], [2.0, 3.0]], {"a": 1}, (None, "two")])
 @pytest.mark.parametrize("question", ["scaled_dot_product_attention", "padding_mask"])
 def test_whatever_comes_back_is_red_and_no_check_stumbles(question, wrong):
     errors = []
@@ -98,27 +96,21 @@ def test_a_long_array_is_not_printed_whole_and_a_card_is_short():
     value, right = np.zeros((40, 40)), np.zeros((40, 40))
     right[2, 3] = right[9, 9] = 1
     assert both_in_words(value, right) == ("entry [2, 3]", "0", "1", "2 of 1600 entries differ")
-
-
-def test_digits_are_shown_until_two_numbers_differ():
     assert both_in_words([164.049, 1.0], [164.04, 1.0])[1:3] == ("[164.05, 1]", "[164.04, 1]")
 
 
-def test_an_answer_is_asked_anew_each_time():
+def test_an_answer_is_asked_anew_each_time_and_an_unwritten_one_is_still_to_do():
     right = [False]
 
     def mended(T):
         return np.tri(T, dtype=bool) if right[0] else np.ones((T, T), dtype=bool)
 
-    assert not api.judge(LAB, "causal_mask", mended).passed
-    right[0] = True
-    assert api.judge(LAB, "causal_mask", mended).passed
-
-
-def test_an_answer_that_is_not_written_is_still_to_do():
     def stub(T):
         raise NotImplementedError()
 
+    assert not api.judge(LAB, "causal_mask", mended).passed
+    right[0] = True
+    assert api.judge(LAB, "causal_mask", mended).passed
     assert not api.judge(LAB, "causal_mask", stub).written
 
 
@@ -167,7 +159,7 @@ def test_gradients_are_those_that_the_hidden_tests_see():
     x, scale, cotangents = torch.randn(3, 2), torch.tensor(3.0), [torch.randn(3, 2), torch.ones(3, 2)]
     weights = {"weight": torch.randn(2, 2), "bias": torch.randn(2)}
     seen = []
-    for student in (LocalStudent(Twice, "Twice"), Student.local(Twice, "Twice")):
+    for student in (LocalStudent(Twice, "Twice"), Student.local_namespace({"Twice": Twice}, "Twice")):
         module = student(2, 2)
         module.load_state_dict(weights)
         found = module.gradients([x], {"scale": scale}, cotangent=cotangents)

@@ -78,18 +78,15 @@ def test_the_saved_file_is_sent_as_it_is_and_the_card_shows_receipt_points_and_c
     assert "<b>rows</b>" not in card.markup and "&lt;b&gt;rows" in card.markup
 
 
-def test_a_link_that_worked_is_kept_where_only_its_owner_reads_it(server, tmp_path):
+def test_a_link_is_kept_where_only_its_owner_reads_it_once_it_worked(server, tmp_path):
+    server.answers.insert(0, (403, {"message": "This invitation is over."}))
+    assert "This invitation is over." in repr(hand_in(server.link))
+    assert not (tmp_path / "config").exists()
     hand_in(server.link)
     kept = tmp_path / "config" / "coursekit" / "hand_in"
     assert kept.stat().st_mode & 0o777 == 0o600
     server.answers = [(200, VERDICT | {"new": False})]
     assert "You handed in exactly this before" in repr(hand_in())
-
-
-def test_a_link_that_did_not_work_is_not_kept_and_the_reason_is_told(server, tmp_path):
-    server.answers = [(403, {"message": "This invitation is over."})]
-    assert "This invitation is over." in repr(hand_in(server.link))
-    assert not (tmp_path / "config").exists()
 
 
 def test_pass_or_fail_and_after_closing_have_cards_too(server):
@@ -113,11 +110,10 @@ def test_a_token_goes_to_nobody_whom_the_live_class_refers_to(server):
     assert other.asked == []
 
 
-def test_a_live_class_that_does_not_answer_is_named(server):
+def test_a_live_class_that_does_not_answer_is_named_and_a_notebook_that_is_too_large_is_not_sent(
+    server, tmp_path
+):
     assert "does not answer" in repr(hand_in("http://127.0.0.1:9/in/secret"))
-
-
-def test_a_notebook_that_is_too_large_is_not_sent(server, tmp_path):
     (tmp_path / f"{LAB}.ipynb").write_text(NOTEBOOK + " " * MAX_BYTES)
     assert "clear the outputs" in repr(hand_in(server.link))
     assert server.asked == []

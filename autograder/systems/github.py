@@ -1,0 +1,145 @@
+"""GitHub Classroom's repositories, fetched with ``git``: the roster says whose they are, the last commit when they came in."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from autograder.collect.names import may_hold_one
+from autograder.course.lists import folded, read_list, summarize_names
+from autograder.errors import UserError
+from autograder.grading.submissions import MAX_BYTES
+from autograder.systems.exchange import Assignment, File, HandedIn, Person, Refused, Track
+
+#: Bytes that one repository may have, packed, and that git may take to fetch it.
+LARGEST, MEMORY = 128 << 20, 1 << 30
+#: Bytes of a list of names that are read, and that git may take for all else: a student chooses how large an object unpacks.
+_LISTED, _SMALL = 4 << 20, 256 << 20
+#: Seconds of a processor that git may take for one command.
+SECONDS = 10
+
+
+class OverLimits(Exception):
+    """Git cannot be given limits here."""
+
+
+class GitHub:
+    """The repositories ``<organization>/<assignment>-<login>`` of those on the roster. Grades do not go there."""
+
+    name = "GitHub"
+
+    def __init__(self, organization: str, assignment: str, roster: Path, lab: str) -> None:
+        self.key, self._lab = f"{organization}/{assignment}", lab
+        self.assignment = Assignment(assignment, 0)
+        table = read_list(roster)
+        table.require_column("github", "each student's account")
+        self._logins, self._people, self._without = dict[int, str](), list[Person](), list[str]()
+        for row in table.rows:
+            student, login = table.value(row, "participant"), table.value(row, "github")
+            if not login:
+                self._without.append(student)
+                continue
+            user = int.from_bytes(hashlib.sha256(folded(login).encode()).digest()[:6])
+            self._logins[user] = login
+            self._people.append(Person(user, table.name(row), tuple(filter(None, (student, login)))))
+        self._folder = tempfile.TemporaryDirectory(prefix="autograder-")
+        self._git("init", "--quiet", "--bare")
+
+    def students(self) -> list[Person]:
+        """Those on the roster who have an account."""
+        return self._people
+
+    def handed_in(self, people: Sequence[Person]) -> tuple[dict[int, HandedIn], list[str]]:
+        """What stands on each default branch, with the time of the last commit that changed a notebook."""
+        found, lost = dict[int, HandedIn](), list[str]()
+        for person in people:
+            try:
+                found.update(self._newest(person.user))
+            except (OverLimits, OSError, ValueError, OverflowError, subprocess.SubprocessError):
+                lost.append(person.words[0])
+        if len(lost) == len(people):
+            raise UserError(
+                f"Git can read no repository such as {self._address(people[0].user)}: "
+                "try `git ls-remote` with this address in a terminal."
+            )
+        notes = ["The times are those of the last commits, which a student can set as they like."]
+        if lost:
+            notes.append(
+                f"No repository that git can read, or one beyond {LARGEST >> 20} MB: {summarize_names(lost)}."
+            )
+        if self._without:
+            notes.append(f"On the roster without an account: {summarize_names(self._without)}.")
+        return found, notes
+
+    def due_dates(self, people: Sequence[Person], track: Track) -> dict[int, int]:
+        """GitHub's git knows of none."""
+        return {}
+
+    def read(self, file: File) -> bytes:
+        """The bytes of a file."""
+        try:
+            return self._git("cat-file", "blob", file.address, largest=MAX_BYTES)
+        except (OverLimits, OSError, subprocess.SubprocessError):
+            raise Refused(f"Git cannot read {file.name}.") from None
+
+    def _newest(self, user: int) -> dict[int, HandedIn]:
+        """What the user's repository holds, if it has a notebook."""
+        branch = f"refs/heads/{user}"
+        quiet = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
+        self._git("fetch", *quiet, self._address(user), f"+HEAD:{branch}", largest=LARGEST, memory=MEMORY)
+        names = ([f":(glob)**/{self._lab}.ipynb"], [":(icase)*.ipynb", ":(icase)*.zip"])
+        times = (self._git("rev-list", "--max-count=1", "--timestamp", branch, "--", *some) for some in names)
+        when = next((int(time.split()[0]) for time in times if time), 0)
+        if not 0 <= when < 1 << 33:
+            raise ValueError(f"no time: {when}")
+        files = list[File]()
+        for line in self._git("ls-tree", "-r", "-z", "--long", branch).split(b"\0")[:-1]:
+            facts, _, path = line.partition(b"\t")
+            mode, _, blob, size = facts.decode().split()
+            place = PurePosixPath("/", path.decode("utf-8", "replace"))
+            if mode in ("100644", "100755") and may_hold_one(place.name):
+                files.append(File(place.name, int(size), when, blob, f"{place.parent}/"))
+        return {user: HandedIn(0, when, tuple(files))} if files else {}
+
+    def _address(self, user: int) -> str:
+        return f"{self.key}-{self._logins[user]}"
+
+    def _git(self, *words: str, largest: int = _LISTED, memory: int = _SMALL) -> bytes:
+        """What git writes, in a repository of ours: a student's configuration, hooks and filters are never there."""
+        command = ["git", f"--git-dir={self._folder.name}", "-c", "pack.threads=1", "-c", "gc.auto=0", *words]
+        return _bounded(command, {**os.environ, "GIT_TERMINAL_PROMPT": "0"}, largest, memory)
+
+
+def _bounded(command: list[str], environment: dict[str, str], largest: int, memory: int) -> bytes:
+    """What a command writes, in a process that cannot grow beyond ``memory`` bytes, nor write a file of more than ``largest``."""
+    try:
+        import resource
+    except ImportError:
+        raise OverLimits("this system has no limits for git: pull on Linux or macOS") from None
+
+    def limit() -> None:
+        for what, most in (
+            (resource.RLIMIT_AS, memory),
+            (resource.RLIMIT_FSIZE, largest),
+            (resource.RLIMIT_CPU, SECONDS),
+            (resource.RLIMIT_CORE, 0),
+        ):
+            resource.setrlimit(what, (most, most))
+
+    with tempfile.TemporaryFile() as written:
+        subprocess.run(
+            command,
+            env=environment,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            stdout=written,
+            stderr=subprocess.DEVNULL,
+            timeout=6 * SECONDS,  # a pipe among the objects never answers, and a busy machine answers late
+            preexec_fn=limit,
+        )
+        written.seek(0)
+        return written.read()

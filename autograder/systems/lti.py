@@ -1,0 +1,449 @@
+"""The live class inside a learning system by LTI 1.3: who opens the exercise there is known here.
+
+PyLTI1p3 checks what a launch says (state, nonce, issuer, audience, signature, expiry, deployment). A nonce is signed by us
+and good for one launch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import logging
+import os
+import re
+import threading
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, cast
+
+import requests
+from jwcrypto.jwk import JWK
+from pylti1p3.cookie import CookieService
+from pylti1p3.exception import LtiException
+from pylti1p3.message_launch import MessageLaunch
+from pylti1p3.oidc_login import OIDCLogin
+from pylti1p3.redirect import Redirect
+from pylti1p3.registration import Registration
+from pylti1p3.request import Request
+from pylti1p3.session import SessionService
+from pylti1p3.tool_config.dict import ToolConfDict
+from tornado.web import create_signed_value, decode_signed_value
+
+from autograder.course.class_list import read_class_list
+from autograder.course.policy import LtiPolicy
+from autograder.course.policy_file import class_list, course_file, settings
+from autograder.course.safe_cells import safe_cell
+from autograder.errors import UserError
+from autograder.files import folder_name, letters_of, write_atomically
+from autograder.serve.handlers import Failure, Handler
+from autograder.serve.service import Service, lasting_secret
+
+log = logging.getLogger(__name__)
+
+#: Seconds that a login may take, and that the learning system has for an answer.
+LOGIN, ANSWER = 600, 20
+#: Seconds for which the learning system's keys are good, and after which they are asked again for one that is not among them.
+KEYS, KEYS_AGAIN = 3600, 30
+
+_CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
+AGS = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
+NAMES = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
+#: Roles within a course, as systems write them in short and in full.
+_ROLE = re.compile(r"(?:http://purl\.imsglobal\.org/vocab/lis/v2/membership(?:/\w+)?#)?(\w+)")
+
+#: What the library says of a launch -> what the person reads.
+_REFUSALS = {
+    "State not found": "This browser did not begin this launch: allow cookies, and open the exercise again",
+    "Invalid Nonce": "This launch was used before, or is too old: open the exercise again",
+    "Signature has expired": "This launch has expired: open the exercise again",
+    "Signature verification failed": "This launch is not signed by the learning system that course.toml names",
+    "Unable to find public key": "This launch is signed with a key that the learning system does not publish",
+    "Unable to find deployment": "This launch comes from a deployment that course.toml does not name",
+    "Client id not registered": "This launch is meant for another tool than course.toml names",
+    "not found in settings": "This launch comes from another learning system than course.toml names",
+}
+
+
+class _Request(Request):
+    """A request, for the library."""
+
+    def __init__(self, handler: Handler):
+        super().__init__()
+        self.params = {name: handler.get_argument(name) for name in handler.request.arguments}
+        self.cookies = {name: morsel.value for name, morsel in handler.cookies.items()}
+        self.secure, self._session = handler.service.options.secure, dict[str, Any]()
+
+    @property
+    def session(self) -> dict[str, Any]:
+        return self._session
+
+    def is_secure(self) -> bool:
+        return self.secure
+
+    def get_param(self, key: str) -> str:
+        return self.params.get(key, "")
+
+
+class _Cookies(CookieService):
+    """Cookies that came, and those that are to be set: name -> value, seconds."""
+
+    def __init__(self, request: _Request):
+        self.there, self.new = request.cookies, dict[str, tuple[str, int]]()
+
+    def get_cookie(self, name: str) -> str | None:
+        return self.there.get(f"{self._cookie_prefix}-{name}")
+
+    def set_cookie(self, name: str, value: str | int, exp: int | None = 3600) -> None:
+        self.new[f"{self._cookie_prefix}-{name}"] = (str(value), exp or LOGIN)
+
+
+class _Session(SessionService):
+    """Is forgotten with its request: the nonce is signed, and the state is the browser's cookie."""
+
+    def __init__(self, request: _Request, secret: str):
+        super().__init__(request)
+        self.secret = secret
+
+    def check_nonce(self, nonce: str) -> bool:
+        days = LOGIN / 86_400
+        return decode_signed_value(self.secret, "lti-nonce", nonce, max_age_days=days) is not None
+
+
+class _Redirect(Redirect[str]):
+    """An address to go to."""
+
+    def __init__(self, location: str):
+        self.location = location
+
+    def do_redirect(self) -> str:
+        return self.location
+
+    do_js_redirect = get_redirect_url = do_redirect
+
+    def set_redirect_url(self, location: str) -> None:
+        self.location = location
+
+
+class _Login(OIDCLogin[_Request, ToolConfDict, _Session, _Cookies, str]):
+    def get_redirect(self, url: str) -> Redirect[str]:
+        return _Redirect(url)
+
+    def _generate_nonce(self) -> str:
+        return create_signed_value(self._session_service.secret, "lti-nonce", uuid.uuid4().hex).decode()
+
+
+class _Launch(MessageLaunch[_Request, ToolConfDict, _Session, _Cookies]):
+    keys: Keys
+
+    def _get_request_param(self, key: str) -> str:
+        return self._request.get_param(key)
+
+    def fetch_public_key(self, key_set_url: str) -> Any:
+        return self.keys.with_key(str(self._jwt["header"].get("kid")))
+
+
+class Patient(requests.Session):
+    """Asks the learning system, and does not wait for ever."""
+
+    def request(self, *args: Any, **more: Any) -> requests.Response:
+        return super().request(*args, **{"timeout": ANSWER, **more})
+
+
+class Keys:
+    """The learning system's public keys. Its methods may be called from any thread."""
+
+    def __init__(self, address: str):
+        self._address, self._lock = address, threading.Lock()
+        self._read, self._at = dict[str, Any](), float("-inf")
+
+    def with_key(self, name: str) -> dict[str, Any]:
+        """The keys, asked for anew when they are old or do not hold this one. ``LtiException`` when there are none to be had."""
+        with self._lock:
+            age = time.monotonic() - self._at
+            known = any(key.get("kid") == name for key in self._read.get("keys", ()))
+            if age > KEYS or (age > KEYS_AGAIN and not known):
+                try:
+                    read = Patient().get(self._address).json()
+                    self._read = {"keys": [dict(key) for key in read["keys"]]}
+                except (requests.RequestException, ValueError, TypeError, KeyError) as error:
+                    raise LtiException(f"{self._address} gives no keys: {error}") from None
+                self._at = time.monotonic()
+            return self._read
+
+
+class Lti:
+    """One course of one learning system: who came from there, and how it is reached."""
+
+    def __init__(self, service: Service):
+        self.service, self.journal = service, service.journal
+        self.policy = policy_of()
+        private = JWK.from_pem(private_key().encode())
+        self.public: str = private.export_to_pem().decode()
+        self.tool = ToolConfDict(
+            {
+                self.policy.issuer: {
+                    "client_id": self.policy.client_id,
+                    "auth_login_url": self.policy.login,
+                    "auth_token_url": self.policy.token,
+                    "key_set_url": self.policy.keyset,
+                    "deployment_ids": list(self.policy.deployments),
+                }
+            }
+        )
+        self.tool.set_private_key(self.policy.issuer, private_key())
+        self.tool.set_public_key(self.policy.issuer, self.public)
+        self.keys = Keys(self.policy.keyset)
+        self.threads = ThreadPoolExecutor(4, "lti")
+        self._lock = threading.Lock()
+        self._use_list()
+
+    @property
+    def registration(self) -> Registration:
+        """What the learning system calls us, and our keys."""
+        return cast(Registration, self.tool.find_registration_by_issuer(self.policy.issuer))
+
+    def login(self, request: _Request) -> tuple[str, _Cookies]:
+        """Where a browser goes to have the learning system say who it is, and with which cookies."""
+        cookies = _Cookies(request)
+        session = _Session(request, self.service.secret)
+        login = _Login(request, self.tool, session, cookies)
+        return login.redirect(f"{self.service.options.url}lti/launch"), cookies
+
+    def claims(self, request: _Request) -> Mapping[str, Any]:
+        """What a launch says that is good. A ``Failure`` says in a sentence why one is not."""
+        session = _Session(request, self.service.secret)
+        launch = _Launch(request, self.tool, session, _Cookies(request))
+        launch.keys = self.keys
+        # The library compares the audience itself. A clock that is a second slow must refuse nobody.
+        options: Any = {"verify_aud": False, "verify_iat": False, "require": ["exp", "sub", "nonce"]}
+        launch.set_jwt_verify_options(options)
+        try:
+            claims = launch.validate().get_launch_data()
+            if not self.journal.is_first_use("lti nonce", claims["nonce"], 2 * LOGIN):
+                raise LtiException("Invalid Nonce")
+        except Exception as error:  # the library raises what it likes about what strangers send
+            log.warning("a launch is refused: %s", error)
+            known = (words for said, words in _REFUSALS.items() if said in str(error))
+            raise Failure(
+                403, next(known, "This launch cannot be checked: ask your teacher, whose log says why")
+            ) from None
+        return cast(Mapping[str, Any], claims)
+
+    def come_in(self, claims: Mapping[str, Any]) -> tuple[str, bool, str]:
+        """Who a launch is by, whether they are of the team, and the lab; noted with the services of that lab's link."""
+        course = str(_dict(claims, _CLAIM + "context").get("id", ""))
+        if course != self.policy.course:
+            raise Failure(
+                403,
+                f"This exercise belongs to course {course} there, this class to course {self.policy.course}",
+            )
+        link = str(_dict(claims, _CLAIM + "resource_link").get("id", ""))
+        lab = self.policy.lab_of(link, self.service.options.labs)
+        if lab is None:
+            example = f'{self.service.options.labs[0][:2]} = "{link}"'
+            raise Failure(
+                404,
+                f"No lab of this class is link {link}: a teacher writes {example} under [lti.links] of course.toml",
+            )
+        place = place_of(claims.get(_CLAIM + "roles", ()))
+        if not place:
+            raise Failure(403, "You are neither a student nor a teacher of this course")
+        person = {
+            "username": _dict(claims, _CLAIM + "ext").get("user_username"),
+            "lis_person_sourcedid": _dict(claims, _CLAIM + "lis").get("person_sourcedid"),
+            "user_id": claims["sub"],
+            "email": claims.get("email"),
+        }
+        student = self._known(person, team=place == "team")
+        self.journal.note("lti link", lab, {"scores": _dict(claims, AGS), "names": _dict(claims, NAMES)})
+        return student, place == "team", lab
+
+    def _known(self, person: dict[str, Any], *, team: bool) -> str:
+        """What somebody is called here: nobody is called as another, whatever a learning system says."""
+        user = str(person["user_id"])
+        with self._lock:
+            people = self.journal.notes("lti person")
+            name = people[user]["student"] if user in people else _name_of(person)
+            others = {letters_of(one["student"]) for other, one in people.items() if other != user}
+            was_team = self.journal.is_team(name)
+            if letters_of(name) in others or (
+                user not in people and was_team is not None and was_team != team
+            ):
+                raise Failure(409, f"Somebody else is called {name} here: tell your teacher")
+            self.journal.note("lti person", user, {"student": name, "team": team})
+        return name
+
+    # The class list
+
+    @property
+    def list_path(self) -> Path:
+        """The class list that the learning system gave."""
+        return self.service.options.out / "class-list.csv"
+
+    @property
+    def takes_list(self) -> bool:
+        """Whether that list is the course's: it names none of its own."""
+        return not settings().roster and os.environ.get("COURSE_ROSTER", "") in (
+            "",
+            str(self.list_path.resolve()),
+        )
+
+    def _use_list(self) -> None:
+        if self.takes_list and self.list_path.exists():
+            os.environ["COURSE_ROSTER"] = str(self.list_path.resolve())  # for what grades the class, too
+            class_list.cache_clear()
+
+    def write_list(self, members: Sequence[Mapping[str, Any]]) -> None:
+        """Keep who is in the class. ``UserError`` where that makes no list."""
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(("student", "name", "email", "username", "ID number"))
+        known = self.journal.notes("lti person")
+        for one in members:
+            if one.get("status", "Active") == "Active" and place_of(one.get("roles", ())) == "student":
+                own = {**one, "username": one.get("ext_user_username")}
+                name = known.get(str(one["user_id"]), {}).get("student") or _plain_name(own)
+                words = (
+                    str(own.get(key) or "") for key in ("name", "email", "username", "lis_person_sourcedid")
+                )
+                writer.writerow([safe_cell(word) for word in (name, *words)])
+        new = self.list_path.with_suffix(".new.csv")
+        write_atomically(new, text.getvalue())
+        try:
+            read_class_list(new, settings().team)
+            os.replace(new, self.list_path)
+        finally:
+            new.unlink(missing_ok=True)
+        self._use_list()
+
+
+#: What a learning system says of somebody -> the class list's word for it, the surest first.
+_KEYS = {"username": "username", "lis_person_sourcedid": "id_number", "email": "email"}
+
+
+def _name_of(person: Mapping[str, Any]) -> str:
+    """What somebody new is called: as the class list calls them, or by what the learning system says."""
+    for key, column in _KEYS.items():
+        said = str(person.get(key) or "").lower()
+        for one in class_list().people:
+            if said and getattr(one, column).lower() == said:
+                return one.student
+    name = _plain_name(person)
+    if class_list().of_folder(name) is not None:
+        raise Failure(409, f"The class list has somebody else as {name}: tell your teacher")
+    return name
+
+
+def _plain_name(person: Mapping[str, Any]) -> str:
+    return folder_name(str(person.get("username") or person.get("email") or f"user-{person['user_id']}"))
+
+
+def place_of(roles: Any) -> str:
+    """Somebody's place in a course: "team", "student", or "" for none."""
+    names = {found[1] for role in roles if (found := _ROLE.fullmatch(str(role)))}
+    return "team" if names & {"Instructor", "TeachingAssistant"} else "student" if "Learner" in names else ""
+
+
+def _dict(claims: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = claims.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def policy_of() -> LtiPolicy:
+    """``[lti]`` of course.toml. ``UserError`` without one."""
+    policy = settings().lti
+    if policy is None:
+        raise UserError("course.toml says nothing of a learning system: write [lti] (docs/live_class.md).")
+    return policy
+
+
+def private_key() -> str:
+    """Our key (PEM), made at its first use beside course.toml, where git ignores it."""
+
+    def make() -> str:
+        made: bytes = JWK.generate(kty="RSA", size=2048).export_to_pem(private_key=True, password=None)
+        return made.decode()
+
+    return lasting_secret(course_file().with_name(".lti-key.pem"), make)
+
+
+class _FromSystem(Handler):
+    """An address that the learning system's pages send a browser to: its word is checked, not its origin."""
+
+    @property
+    def lti(self) -> Lti:
+        part = self.service.part
+        assert isinstance(part, Lti)
+        return part
+
+    def check_xsrf_cookie(self) -> None: ...
+
+    async def away(self, function: Any, *values: Any) -> Any:
+        """What a function returns that may ask the learning system."""
+        return await asyncio.get_running_loop().run_in_executor(self.lti.threads, function, *values)
+
+
+class Login(_FromSystem):
+    """``/lti/login``: the learning system says that somebody wants in."""
+
+    async def get(self) -> None:
+        try:
+            address, cookies = self.lti.login(_Request(self))
+        except Exception as error:  # see ``Lti.claims``
+            log.warning("a login is refused: %s", error)
+            raise Failure(403, "This login comes from no learning system that course.toml names") from None
+        secure = self.service.options.secure
+        for name, (value, seconds) in cookies.new.items():
+            self.set_cookie(
+                name, value, max_age=seconds, path=f"{self.service.options.base}lti/", httponly=True,
+                secure=secure, samesite="None" if secure else None,
+            )  # fmt: skip
+        self.redirect(address)
+
+    post = get
+
+
+class Launch(_FromSystem):
+    """``/lti/launch``: the learning system says who somebody is."""
+
+    async def post(self) -> None:
+        claims = await self.away(self.lti.claims, _Request(self))
+        name, team, lab = await self.away(self.lti.come_in, claims)
+        self.sign_in(self.service.journal.digest_of(name, team=team))
+        base = self.service.options.base
+        self.redirect(f"{base}room/{lab}" if team else base)
+
+
+class Key(_FromSystem):
+    """``/lti/keys``: our public key for a machine; ``/lti/key.pem``: to be pasted."""
+
+    def get(self, form: str) -> None:
+        if form == "keys":
+            self.answer(self.lti.tool.get_jwks())
+        else:
+            self.set_header("Content-Type", "text/plain")
+            self.finish(self.lti.public)
+
+
+class Link(Handler):
+    """``/lti/link``: a student's link for JupyterLab."""
+
+    def post(self) -> None:
+        person = self.person()
+        token = self.service.journal.invite(person.name, team=person.team)
+        self.sign_in(self.service.journal.digest_of(person.name, team=person.team))
+        code = f'from coursekit import hand_in\nhand_in("{self.service.options.url}in/{token}")'
+        title = "Run this in your notebook, once. The link is a password: an earlier one of yours ends"
+        self.page("message.html.j2", title=title, code=code)
+
+
+ROUTES: list[tuple[str, type[Handler]]] = [
+    ("lti/login", Login),
+    ("lti/launch", Launch),
+    (r"lti/(keys|key\.pem)", Key),
+    ("lti/link", Link),
+]

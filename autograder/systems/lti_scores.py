@@ -1,0 +1,241 @@
+"""Sends the points that count to the learning system's gradebook, off everybody's way, until they have arrived.
+
+What is to be sent follows from the journal alone, and what was sent is noted there: nothing is lost when the service ends,
+and the next start sends what is missing.
+
+A grade is always ``FullyGraded`` with a comment: ``PendingManual`` and a missing comment erase what is there. Where a
+written answer waits for a person, the points earned so far are sent, and the comment says what is not read yet. Nothing
+is sent that the student may not see yet.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import requests
+from pylti1p3.assignments_grades import AssignmentsGradesService
+from pylti1p3.exception import LtiServiceException
+from pylti1p3.grade import Grade
+from pylti1p3.names_roles import NamesRolesProvisioningService
+from pylti1p3.service_connector import ServiceConnector
+
+from autograder.course.lists import summarize_names
+from autograder.course.policy_file import settings, spec
+from autograder.errors import UserError
+from autograder.exports.rows import graded
+from autograder.gradebook.cells import test_cells
+from autograder.pages.render import plain
+from autograder.serve import rules
+from autograder.serve.hand_in import marks_on
+from autograder.serve.journal import Journal
+from autograder.serve.service import Service
+from autograder.systems.lti import ANSWER, ROUTES, Lti, Patient
+
+log = logging.getLogger(__name__)
+
+#: Seconds after which everything is looked at again: what a team decided, a lab that has closed. And the class list.
+LOOK, LIST = 60.0, 600.0
+#: Seconds until something is tried again: the first time, and at most.
+SOON, LATE = 1.0, 300.0
+#: Seconds for which an access token is used; systems give it for an hour.
+TOKEN = 1200.0
+_Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Score:
+    """What the gradebook is to show: points, of how many, and why. ``item`` and ``user``: whose, as the learning system calls them."""
+
+    item: str
+    user: str
+    points: float
+    most: float
+    comment: str
+
+
+def score_of(journal: Journal, lab: str, student: str, item: str, user: str) -> Score | None:
+    """What counts now; None while that is not known, or is not for the student's eyes."""
+    attempts = journal.attempts(lab, student)
+    counts = rules.counting(lab, attempts)
+    if counts is None or any(attempt.verdict is None for attempt in attempts):
+        return None
+    result = journal.result(counts)
+    if result is None or result.fault or not rules.shows_points(lab, student):
+        return None
+    result = replace(result, student=student, submitted_at=counts.received_at)
+    marks, lab_spec, cells = marks_on(journal, counts), spec(lab), test_cells(spec(lab))
+    row = graded(result, lab_spec, {student: marks}, cells)
+    due = rules.due_of(lab, student)
+    if due is not None:
+        late = counts.received - due.replace(tzinfo=UTC).timestamp()
+        penalty = settings().penalty(lab, row.points, late, due) or 0.0
+        marks = replace(marks, seconds_late=late, due=due, late_penalty=min(max(penalty, 0.0), row.points))
+        row = graded(result, lab_spec, {student: marks}, cells)
+    most = lab_spec.max_score + sum(points for _, points in lab_spec.written)
+    comment = f"Attempt {counts.number}, receipt {counts.receipt}.\n{row.summary}"
+    return Score(item, user, round(row.points, 2), most, comment)
+
+
+class LtiClass(Lti):
+    """A course whose points go back. Its methods may be called from any thread."""
+
+    def __init__(self, service: Service):
+        super().__init__(service)
+        self.routes = ROUTES
+        #: Whose points are to be looked at -> when, by the monotonic clock.
+        self._when: dict[_Key, float] = {}
+        #: Whose points have not arrived -> how often they were sent, and why.
+        self._failed: dict[_Key, tuple[int, str]] = {}
+        self._list_trouble = ""
+        self._changed = threading.Condition()
+        self._ended = False
+        self._connector: tuple[float, ServiceConnector] | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        """Send from now on, first what was left."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Send no more."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify()
+        if self._thread.is_alive():
+            self._thread.join(ANSWER + 10)
+        self.threads.shutdown(wait=False, cancel_futures=True)
+
+    def changed(self, lab: str, student: str) -> None:
+        """Look at a student's points at once, or when it is their turn to be tried again."""
+        with self._changed:
+            self._when.setdefault((lab, student), 0.0)
+            self._changed.notify()
+
+    def come_in(self, claims: Mapping[str, Any]) -> tuple[str, bool, str]:
+        """See ``Lti``. With the first launch the class list can be fetched."""
+        who = super().come_in(claims)
+        with self._changed:
+            self._changed.notify()
+        return who
+
+    @property
+    def trouble(self) -> str:
+        """What has not arrived, and why."""
+        with self._changed:
+            students = sorted({student for _, student in self._failed})
+            why = next((why for _, why in self._failed.values()), "")
+        if students:
+            return f"The points of {summarize_names(students)} have not reached the learning system: {why}. They are sent again."
+        return self._list_trouble
+
+    def _run(self) -> None:
+        looked = listed = float("-inf")
+        while not self._ended:
+            try:
+                if time.monotonic() - looked >= LOOK:
+                    looked = time.monotonic()
+                    for lab in self.service.options.labs:
+                        for student in {attempt.student for attempt in self.journal.attempts(lab)}:
+                            self.changed(lab, student)
+                if time.monotonic() - listed >= LIST and (links := self.journal.notes("lti link")):
+                    listed = time.monotonic()
+                    self._fetch_list([link["names"] for link in links.values() if link["names"]])
+            except Exception:  # whatever it is: this thread lives as long as the service
+                log.exception("cannot look at what is to be sent")
+            with self._changed:
+                due = [key for key, when in self._when.items() if when <= time.monotonic()]
+                if not due and not self._ended:
+                    soonest = min([looked + LOOK, *self._when.values()])
+                    self._changed.wait(max(0.0, soonest - time.monotonic()))
+            for key in due:
+                if not self._ended:
+                    self._try(key)
+
+    def _try(self, key: _Key) -> None:
+        """Send a student's points if they are not there yet; what does not arrive is sent again, each time later."""
+        with self._changed:
+            self._when.pop(key, None)  # a change from now on is looked at once more
+        tries, why, wait = self._failed.get(key, (0, ""))[0], "", 0.0
+        try:
+            wait = self._send(*key)
+        except Exception as error:  # what the network brings is not to be foreseen
+            log.warning("the points of %s in %s have not arrived: %s", key[1], key[0], error)
+            self._connector = None  # it may be the access token
+            why, wait = _why(error), min(SOON * 2 ** min(tries, 20), LATE)
+        with self._changed:
+            if why:
+                self._failed[key] = tries + 1, why
+            else:
+                self._failed.pop(key, None)
+            if wait:
+                self._when[key] = time.monotonic() + wait
+
+    def _send(self, lab: str, student: str) -> float:
+        """Send what counts, if it is not there yet; in how many seconds that can be done (0: it is)."""
+        people = self.journal.notes("lti person")
+        user = next(
+            (user for user, one in people.items() if one == {"student": student, "team": False}), None
+        )
+        if user is None:  # a teacher, whom no gradebook has, or somebody with an invitation
+            return 0.0
+        services = (self.journal.noted("lti link", lab) or {}).get("scores", {})
+        score = score_of(self.journal, lab, student, services.get("lineitem", ""), user)
+        before = self.journal.noted("lti sent", f"{lab}/{student}") or {"at": 0.0, "score": None}
+        now = time.time()
+        if score is None or asdict(score) == before["score"]:
+            return 0.0
+        if not score.item:
+            raise UserError(
+                f"it gives no column of its gradebook for {lab}: allow grades there, and open it again"
+            )
+        if int(now) <= int(before["at"]):
+            return int(before["at"]) + 1 - now
+        grade = (
+            Grade()
+            .set_score_given(score.points)
+            .set_score_maximum(score.most)
+            .set_activity_progress("Completed")
+            .set_grading_progress("FullyGraded")
+            .set_timestamp(datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds"))
+            .set_user_id(user)
+            .set_comment(score.comment)
+        )
+        AssignmentsGradesService(self._reach(), services).put_grade(grade)
+        self.journal.note("lti sent", f"{lab}/{student}", {"at": now, "score": asdict(score)})
+        return 0.0
+
+    def _reach(self) -> ServiceConnector:
+        """The learning system, with an access token that is not too old."""
+        if self._connector is None or time.monotonic() - self._connector[0] > TOKEN:
+            self._connector = time.monotonic(), ServiceConnector(self.registration, Patient())
+        return self._connector[1]
+
+    def _fetch_list(self, services: list[Any]) -> None:
+        """Have the learning system's class list, where the course names none."""
+        if not services or not self.takes_list:
+            return
+        try:
+            self.write_list(NamesRolesProvisioningService(self._reach(), services[0]).get_members())
+            self._list_trouble = ""
+        except Exception as error:  # see ``_try``
+            self._connector = None
+            self._list_trouble = f"The learning system's class list cannot be used: {_why(error)}."
+            log.warning("no class list: %s", error)
+
+
+def _why(error: Exception) -> str:
+    """What the team reads of a failure."""
+    if isinstance(error, LtiServiceException):
+        asks = " (is this a student of the course there?)" if error.response.status_code == 400 else ""
+        return f"it answers with status {error.response.status_code}{asks}"
+    return (
+        "it cannot be reached"
+        if isinstance(error, requests.RequestException)
+        else plain(str(error), 300).rstrip(".")
+    )

@@ -1,0 +1,109 @@
+"""Answers as Canvas's REST API documents them, and keeps what is sent. Nothing here was recorded: no real Canvas was at hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from tests.systems.fake_site import TOKEN, FakeSite, handed_in
+
+#: The token's owner, and students of whom Test Student and Tom, who also teaches, hand in nothing that counts.
+ME, ADA, BO, CY, DI, TEST, TOM = 1, 11, 12, 13, 14, 15, 16
+NAMES = {ADA: "ada", BO: "bo", CY: "cy", DI: "di", TEST: "test", TOM: "tom"}
+
+
+class FakeCanvas(FakeSite):
+    """A site with one course (5) and one assignment (70). Tests change its attributes; what was sent stands in ``submissions``."""
+
+    name = "Canvas"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.active = [ADA, BO, CY, TOM]
+        self.assignment = {
+            "id": 70, "course_id": 5, "name": "Warm-up", "points_possible": 30.0, "due_at": "2026-11-20T22:59:59Z",
+            "grading_type": "points", "group_category_id": None, "grade_group_students_individually": False,
+            "post_manually": False, "moderated_grading": False, "anonymize_students": False,
+        }  # fmt: skip
+        self.submissions = {user: self._submission(user) for user in NAMES if user != TEST}
+        self.submissions[CY].update(attempt=None, submitted_at=None, attachments=[], submission_type=None)
+        #: Points that the course's late policy takes off, by user.
+        self.deducts: dict[int, float] = {}
+        self.drops: set[str] = set()
+        self.put: list[tuple[int, dict[str, str]]] = []
+        self._pages: dict[int, tuple[str, bytes]] = {}
+
+    def comment(self, user: int, author: int, text: str, *attachments: dict[str, Any]) -> None:
+        found = self.submissions[user]["submission_comments"]
+        found.append({"author_id": author, "comment": text, "attachments": list(attachments)})
+
+    def answer(
+        self, method: str, path: str, fields: dict[str, str], files: dict[str, bytes]
+    ) -> tuple[int, dict[str, str], bytes]:
+        if path.startswith("/files/"):
+            return 200, {}, handed_in(path)
+        if path == "/upload":
+            [(name, page)] = files.items()
+            self._pages[len(self._pages)] = name, page
+            return 201, {}, json.dumps({"id": len(self._pages) - 1, "url": "x"}).encode()
+        if self.headers.get("Authorization") != f"Bearer {TOKEN}":
+            return 401, {"WWW-Authenticate": 'Bearer realm="canvas-lms"'}, b'{"errors": []}'
+        place = path.removeprefix("/api/v1/").removeprefix("courses/5/").removeprefix("assignments/70/")
+        if "locked" in self.drops and method == "PUT":
+            return 403, {}, b"the grading period is closed"
+        found, headers = getattr(self, f"_{method.lower()}")(place, fields), dict[str, str]()
+        if method == "GET" and isinstance(found, list) and len(found) > 2:  # the library asks page by page
+            start = int(fields.get("page", 0))
+            if start + 2 < len(found):
+                headers["Link"] = f'<{self.site}{path}?page={start + 2}>; rel="next"'
+            found = found[start : start + 2]
+        return 200, headers, json.dumps(found).encode()
+
+    def _get(self, place: str, fields: dict[str, str]) -> Any:
+        if place == "users/self":
+            return {"id": ME}
+        if place == "courses":
+            return [{"id": 5, "course_code": "NLP-2026"}, {"id": 6, "access_restricted_by_date": True}]
+        if place == "assignments":
+            return [{**self.assignment, "id": 71, "name": "Essay"}, self.assignment]
+        if place == "submissions":
+            return list(self.submissions.values())
+        assert place == "search_users"
+        if fields.get("enrollment_type[]") != "student" and "page" not in fields:
+            return [{"id": ME, "name": "Me"}, {"id": TOM, "name": "Tom"}]
+        return [{"id": one, "name": NAMES[one].title(), "login_id": NAMES[one]} for one in self.active]
+
+    def _post(self, place: str, fields: dict[str, str]) -> Any:
+        assert re.fullmatch(r"submissions/\d+/comments/files", place)
+        return {"upload_url": f"{self.site}/upload", "upload_params": {"key": "k"}}
+
+    def _put(self, place: str, fields: dict[str, str]) -> Any:
+        one = self.submissions[int(place.removeprefix("submissions/"))]
+        self.put.append((one["user_id"], fields))
+        if "submission[posted_grade]" in fields and "grade" not in self.drops:
+            group = one["group"]["id"]
+            for other in self.submissions.values():
+                if other is one or (group is not None and other["group"]["id"] == group):
+                    entered = float(fields["submission[posted_grade]"])
+                    other["points_deducted"] = taken = self.deducts.get(other["user_id"])
+                    other["score"] = entered - (taken or 0)
+        if fields.get("submission[late_policy_status]") == "none":
+            one["score"] += one["points_deducted"] or 0
+            one["points_deducted"] = self.deducts[one["user_id"]] = None
+        if "comment[text_comment]" in fields and "comment" not in self.drops:
+            name, page = self._pages[int(fields["comment[file_ids][]"])]
+            self.comment(one["user_id"], ME, fields["comment[text_comment]"], self._file(name, len(page)))
+        return one
+
+    def _file(self, name: str, size: int) -> dict[str, Any]:
+        address = f"{self.site}/files/{name}"
+        return {"display_name": name, "size": size, "url": address, "modified_at": "2026-11-19T15:00:00Z"}
+
+    def _submission(self, user: int) -> dict[str, Any]:
+        return {
+            "user_id": user, "assignment_id": 70, "attempt": 2, "submitted_at": f"2026-11-19T15:00:{user}Z",
+            "submission_type": "online_upload", "attachments": [self._file(f"{NAMES[user]}.ipynb", 9)],
+            "cached_due_date": "2026-11-20T22:59:59Z", "score": None, "excused": False, "points_deducted": None,
+            "late_policy_status": None, "group": {"id": None, "name": None}, "submission_comments": [],
+        }  # fmt: skip
