@@ -9,12 +9,15 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
+from nbgrader.converters.base import NbGraderException
 
 from autograder.audit.simulate import answered
 from autograder.course.masters import course_root
+from autograder.nbgrader_plugin import exporter
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB, WRONG, command, environment, hand_in
 
@@ -35,7 +38,7 @@ for place in ({places}):
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory, frozen: Path) -> Path:
-    """A course folder with this project's nbgrader configuration and a class that includes a hostile student."""
+    """A course folder with this project's nbgrader configuration; its class, a hostile student in it, is graded by nbgrader."""
     folder = tmp_path_factory.mktemp("nbgrader")
     shutil.copy(course_root() / "nbgrader_config.py", folder)
     shutil.copytree(frozen / "solutions" / LAB, folder / "solutions" / LAB)
@@ -47,8 +50,9 @@ def course(tmp_path_factory: pytest.TempPathFactory, frozen: Path) -> Path:
     notebook.cells.insert(1, nbformat.v4.new_code_cell(HOSTILE.format(places=places)))
     hand_in(submitted, "eve", nbformat.writes(notebook))
     (submitted / "bo" / LAB / "timestamp.txt").write_text("2026-10-04 12:00:00 UTC\n")
-    done = nbgrader(folder, frozen, "generate_assignment", LAB, "--create")
-    assert done.returncode == 0, done.stderr
+    for words in (("generate_assignment", LAB, "--create"), ("autograde", LAB)):
+        done = nbgrader(folder, frozen, *words)
+        assert done.returncode == 0, done.stderr
     return folder
 
 
@@ -76,16 +80,9 @@ def total(folder: Path, student: str) -> float:
     return sum(values[0] or 0.0 for (who, _), values in scores(folder).items() if who == student)
 
 
-def test_a_masters_text_is_not_released(course):
-    assert (course / "notebooks" / LAB / f"{LAB}.ipynb").is_file()
-    assert list((course / "notebooks").rglob("*.py")) == []
-
-
 def test_the_command_gives_the_scores_of_autograder_grade_and_hostile_code_gets_nothing(
     course, frozen, tmp_path
 ):
-    done = nbgrader(course, frozen, "autograde", LAB)
-    assert done.returncode == 0, done.stderr
     ours = command(
         "grade", LAB, "--submitted", course / "submitted", "--out", tmp_path, "--jobs", 2, root=frozen
     )
@@ -99,7 +96,9 @@ def test_the_command_gives_the_scores_of_autograder_grade_and_hostile_code_gets_
         place = Path("autograded", student, LAB, f"{LAB}.ipynb")
         assert (course / place).read_text() == (tmp_path / place).read_text()
     assert "could not be read" in (course / "autograded" / "torn" / LAB / f"{LAB}.ipynb").read_text()
-    assert list((course / "autograded").rglob("*.py")) == []
+    assert (course / "notebooks" / LAB / f"{LAB}.ipynb").is_file()
+    for folder in ("notebooks", "autograded"):
+        assert list((course / folder).rglob("*.py")) == [], "a master's text goes nowhere"
 
 
 BUTTON = """
@@ -117,7 +116,6 @@ print(json.dumps([done, "torch" in sys.modules]))
 
 
 def test_formgraders_button_grades_one_student_and_keeps_what_people_entered(course, frozen):
-    nbgrader(course, frozen, "autograde", LAB)
     with sqlite3.connect(course / "gradebook.db") as database:
         database.execute("UPDATE grade SET manual_score = 1.5 WHERE auto_score IS NULL")
     hand_in(course / "submitted", "bo", {})
@@ -135,21 +133,17 @@ def test_formgraders_button_grades_one_student_and_keeps_what_people_entered(cou
         assert database.execute("SELECT COUNT(*) FROM grade WHERE manual_score = 1.5").fetchone()[0] >= 2
 
 
-def test_where_the_sandbox_cannot_be_had_nothing_is_graded_and_nothing_runs(course, frozen, tmp_path):
-    copy = tmp_path / "course"
-    shutil.copytree(course, copy, ignore=shutil.ignore_patterns("autograded", "*.db", ".*"))
-    broken = tmp_path / "broken"
-    shutil.copytree(frozen, broken)
-    namespaces = broken / "autograder" / "sandbox" / "jail" / "namespaces.py"
-    namespaces.write_text(
-        namespaces.read_text().replace(
-            'if sys.platform != "linux":', "if True:\n        return 'no'\n    if True:", 1
-        )
-    )
-    with (broken / "course.toml").open("a") as policy:
-        policy.write('isolation = "namespaces"\n')
-    assert nbgrader(copy, broken, "generate_assignment", LAB, "--create", "--force").returncode == 0
-    done = nbgrader(copy, broken, "autograde", LAB)
-    assert done.returncode != 0
-    assert list((copy / "autograded").rglob("*.ipynb")) == [] and list(copy.rglob("owned")) == []
-    assert scores(copy) == {} or all(value[0] in (None, 0) for value in scores(copy).values())
+def test_where_grading_is_refused_nbgrader_hears_why_and_it_is_not_tried_again(monkeypatch, tmp_path):
+    asked = []
+
+    def refused(*words, **_):
+        asked.append(words)
+        return SimpleNamespace(returncode=2, stdout="", stderr="No sandbox can be had here.")
+
+    monkeypatch.setattr(exporter.subprocess, "run", refused)
+    monkeypatch.setattr(exporter, "_places", lambda *_: (tmp_path, tmp_path))
+    ours = exporter.IsolatedExporter()
+    for student in ("ada", "bo"):
+        with pytest.raises(NbGraderException, match="No sandbox can be had here"):
+            ours._grade(LAB, [student])
+    assert len(asked) == 1

