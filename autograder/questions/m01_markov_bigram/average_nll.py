@@ -116,32 +116,10 @@ def product_first(P, words):
     return float(-np.log(np.prod(steps)) / len(steps))
 
 
-@question.misconception("rare steps are taken for impossible ones", costs=1, least=1e-3)
-@question.misconception(
-    "a tiny probability is taken for 0",
-    costs=0.5,
-    least=1e-8,
-    hint="Your result is infinite though every step is possible: np.isclose takes a tiny probability for 0. Only P = 0 is impossible.",
-)
-def rare_is_impossible(P, words, *, least):
+@question.misconception("rare steps are taken for impossible ones", costs=1)
+def rare_is_impossible(P, words):
     """Your result is infinite though every step is possible: a small probability is taken for zero. Only P = 0 is impossible."""
-    return _average(np.where(np.less(P, least), 0, P), words)
-
-
-@question.misconception("a name's product comes before its logarithm", costs=1)
-def product_of_a_name(P, words):
-    """On a long name your result is infinite though every step is possible: the product of its probabilities becomes 0 in a computer.
-    Add the logarithms of the steps instead."""
-    costs = [-np.log(np.prod([P[step] for step in steps_of(word)])) for word in words]
-    return float(sum(costs) / sum(len(word) + 1 for word in words))
-
-
-@question.misconception(
-    "a step that comes again in a name counts once", costs=1.5, because="long names repeat many steps"
-)
-def distinct_steps_of_a_name(P, words):
-    """A step that comes twice in one name counts once, as in a set. It was taken twice, so it costs twice."""
-    return float(np.mean([-np.log(P[step]) for word in words for step in dict.fromkeys(steps_of(word))]))
+    return _average(np.where(np.less(P, 1e-3), 0, P), words)
 
 
 @question.misconception("divided by the number of tokens", costs=1, because="the sum is right")
@@ -155,13 +133,6 @@ def averaged_over_names(P, words):
     """Your result is a mean of the names' own means, so a step in a short name weighs more than one in a long
     name. Add up the cost of all steps of all names and divide once by the number of steps."""
     return float(np.mean([np.mean(_costs(P, word)) for word in words]))
-
-
-@question.misconception("the cost of a whole name", costs=2)
-def cost_of_a_name(P, words):
-    """Your result is the average cost of a *name*. Divide by the number of steps instead, so that lists of long
-    and of short names compare."""
-    return float(np.mean([np.sum(_costs(P, word)) for word in words]))
 
 
 @question.misconception(
@@ -241,24 +212,6 @@ def a_running_sum_with_math(P, words):
             p = float(P[INDEX[before]][INDEX[token]])
             total -= math.log(p) if p > 0 else -math.inf
             steps, before = steps + 1, token
-    return total / steps
-
-
-@question.alternative
-def in_float32_as_an_array(P, words):
-    rows = [i for word in words for i in (0, *(ord(letter) - 96 for letter in word))]
-    columns = [j for word in words for j in (*(ord(letter) - 96 for letter in word), 27)]
-    return np.mean(-np.log(P.astype(np.float32)[rows, columns]), dtype=np.float32)
-
-
-@question.alternative
-def in_float32_on_the_way(P, words):
-    logs, total, steps = np.full((28, 28), -np.inf, dtype=np.float32), 0.0, 0
-    logs[P > 0] = np.log(np.asarray(P[P > 0], dtype=np.float32))
-    for word in words:
-        tokens = [INDEX[token] for token in ("<S>", *word, "<E>")]
-        total -= float(logs[tokens[:-1], tokens[1:]].sum())
-        steps += len(word) + 1
     return total / steps
 
 

@@ -134,20 +134,6 @@ def overlaps_missed(words):
     return N
 
 
-@question.misconception("counts of eight bits", costs=1)
-def counts_of_eight_bits(words):
-    """Your counts begin again at 0 after 255: an array of dtype uint8 holds no larger numbers. Without a dtype NumPy takes one that is
-    large enough."""
-    return one_by_one(words).astype(np.uint8)
-
-
-@question.misconception("counts of sixteen bits", costs=1)
-def counts_of_sixteen_bits(words):
-    """Your counts stop at 2,048: in an array of dtype float16 one more is rounded away. Without a dtype NumPy takes one that is large
-    enough."""
-    return np.minimum(one_by_one(words), 2048)
-
-
 @question.misconception("names of one letter are left out", costs=0.5, length=1)
 @question.misconception(
     "the empty name is left out",
@@ -213,11 +199,3 @@ def with_add_at(words):
 def with_a_counter_of_pairs(words):
     pairs = Counter(p for word in words for p in itertools.pairwise(["<S>", *word, "<E>"]))
     return [[pairs[a, b] for b in ALPHABET] for a in ALPHABET]
-
-
-@question.alternative
-def with_bincount_in_float32(words):
-    text = np.frombuffer("".join(f"`{word}{{" for word in words).encode(), dtype=np.uint8).astype(int) - 96
-    steps = text[:-1] * 28 + text[1:]
-    N = np.bincount(steps[text[:-1] != 27], minlength=784).reshape(28, 28)
-    return N.astype(np.float32)

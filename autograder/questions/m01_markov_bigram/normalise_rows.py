@@ -74,20 +74,11 @@ def whole_table_normalised(N):
     "a small number is added below the fraction line",
     costs=1.5,
     because="the rows are nearly right",
-    small=1e-4,
 )
-@question.misconception(
-    "a tiny number is added below the fraction line",
-    costs=1,
-    small=1e-6,
-    hint="""Where the counts are small your rows do not sum to one: a tiny number is added to each sum. It avoids 0/0, but the other rows
-    should stay exact. Treat the empty rows apart.""",
-)
-def small_number_below(N, *, small):
+def small_number_below(N):
     """Your rows sum to a little less than one. A small number in the denominator alone avoids 0/0 but takes
     probability away from every row. Leave the full rows exact and treat the empty rows apart."""
-    cells = N.shape[1] if small > 1e-5 else 1  # the lecture adds it to each cell
-    return N / (N.sum(axis=1, keepdims=True) + small * cells)
+    return N / (N + 1e-4).sum(axis=1, keepdims=True)  # the lecture adds it to each cell
 
 
 @question.misconception("an empty row turns into nan", costs=1)
@@ -105,13 +96,6 @@ def empty_row_even(N):
     return np.where(total > 0, N / np.where(total > 0, total, 1), 1 / N.shape[1])
 
 
-@question.misconception("sums below 1 are taken for 1", costs=1)
-def sums_below_one_left_out(N):
-    """A row that sums to less than 1 is not normalised: max(sum, 1) guards against 0/0, but counts need not be whole. Treat the rows
-    without counts apart, and divide all others by their own sum."""
-    return N / np.maximum(N.sum(axis=1, keepdims=True), 1)
-
-
 @question.misconception(
     "a row is taken for empty by its first count", costs=2, because="any row may begin with 0"
 )
@@ -126,17 +110,6 @@ def first_empty_row_only(N):
     total = N.sum(axis=1, keepdims=True).astype(float)
     total[np.flatnonzero(total == 0)[:1]] = 1
     return N / total
-
-
-@question.misconception("the counts are changed in place", costs=1)
-def counts_changed_in_place(N):
-    """Your table is right, but the counts that you were given are gone: where they are fractions already, np.asarray makes no copy, and
-    the division writes into them. Divide into a new array."""
-    P = np.asarray(N, dtype=float)
-    for row in P:
-        if row.sum() > 0:
-            row /= row.sum()
-    return P
 
 
 @question.misconception("divided by the largest count of the row", costs=2)
@@ -166,21 +139,8 @@ def by_a_diagonal_matrix(N):
 
 
 @question.alternative
-def nan_to_zero_in_float32(N):
-    N = np.array(N, dtype=np.float32)
-    return np.nan_to_num((N.T / N.sum(1)).T)
-
-
-@question.alternative
 def with_torch(N):
     import torch
 
     N = torch.tensor(np.ascontiguousarray(N), dtype=torch.float64)
     return N / N.sum(dim=1, keepdim=True).clamp(min=1e-300)
-
-
-@question.alternative
-def in_float32_on_the_way(N):
-    N = np.asarray(N).astype(np.float32)
-    total = N.sum(axis=1, keepdims=True)
-    return np.where(total > 0, N / np.where(total > 0, total, 1), 0).astype(np.float64)

@@ -125,24 +125,10 @@ def final_pairs_kept(sentences, weights):
     return _table(sentences, windows(sentences, weights, 3), pairs)
 
 
-@question.misconception("the last weight counts, not the sum", costs=2)
-def second_order_overwritten(sentences, weights):
-    """Where three neighbours come again, only the last time counts in your table: the weight is put into the cell with = where += adds
-    it up."""
-    return _table(sentences, dict(windows(sentences, weights, 3)).items())
-
-
 @question.misconception("words of short sentences are missing", costs=1)
 def second_order_without_short_sentences(sentences, weights):
     """A sentence of one or two words has no context, but its words belong to the vocabulary. Collect the words before you leave it out."""
     return _table([s for s in sentences if len(s.split()) > 2], windows(sentences, weights, 3))
-
-
-@question.misconception("three neighbours count once a sentence", costs=1)
-def second_order_once_a_sentence(sentences, weights):
-    """Three neighbours that come twice in one sentence count once in your table. Count each time they occur."""
-    alone = zip(([s] for s in sentences), ([w] for w in weights), strict=True)
-    return _table(sentences, (step for one in alone for step in dict.fromkeys(windows(*one, 3))))
 
 
 @question.misconception("a sentence listed twice counts once in the second order", costs=1)

@@ -101,15 +101,8 @@ def transposed(sentences, weights):
     return _table(sentences, ((pair[::-1], weight) for pair, weight in windows(sentences, weights, 2)))
 
 
-@question.misconception(
-    "the last word of a sentence is followed by the next sentence",
-    costs=2,
-    weight_of=1,
-    hint="""Your chain steps from the last word of one sentence to the first word of the next. Those two are
-    neighbours in the list only; nobody said them in a row. Count inside each sentence.""",
-)
-@question.misconception("pairs reach over the end of a sentence", costs=2, weight_of=0)
-def across_sentences(sentences, weights, *, weight_of):
+@question.misconception("pairs reach over the end of a sentence", costs=2)
+def across_sentences(sentences, weights):
     """Something follows the words that end a sentence: pairs reach over its end, each with the weight of the sentence that it comes
     from. All words in one long list lose the ends; count inside each sentence."""
     said = [
@@ -117,7 +110,7 @@ def across_sentences(sentences, weights, *, weight_of):
         for sentence in zip(sentences, weights, strict=True)
         for one in windows(*([s] for s in sentence), 1)
     ]
-    return _table(sentences, (((a[0][0], b[0][0]), (a, b)[weight_of][1]) for a, b in pairwise(said)))
+    return _table(sentences, (((a[0][0], b[0][0]), a[1]) for a, b in pairwise(said)))
 
 
 @question.misconception(
@@ -149,14 +142,6 @@ def vocabulary_of_the_pairs(sentences, weights):
     pairs."""
     pairs = list(windows(sentences, weights, 2))
     return _table([" ".join(pair) for pair, _ in pairs], pairs)
-
-
-@question.misconception("a sentence's weight is shared out among its pairs", costs=1)
-def weight_shared_out(sentences, weights):
-    """A pair of a long sentence counts less in your table than one of a short sentence: you divide the weight by the number of pairs.
-    Each pair adds the whole weight of its sentence."""
-    shared = [weight / max(len(s.split()) - 1, 1) for s, weight in zip(sentences, weights, strict=True)]
-    return _table(sentences, windows(sentences, shared, 2))
 
 
 @question.misconception(
@@ -209,12 +194,3 @@ def with_one_hot_products(sentences, weights):
         N = N + weight * hot[:-1].T @ hot[1:]
     total = N.sum(1, keepdims=True)
     return vocabulary.tolist(), np.where(total > 0, N / np.where(total > 0, total, 1), 0).astype(np.float32)
-
-
-@question.alternative
-def with_weights_in_float32(sentences, weights):
-    vocabulary = words_of(sentences)
-    N = np.zeros((len(vocabulary), len(vocabulary)), dtype=np.float32)
-    for (a, b), w in windows(sentences, np.asarray(weights, dtype=np.float32), 2):
-        N[vocabulary.index(a), vocabulary.index(b)] += np.float32(w)
-    return vocabulary, np.asarray(normalised(N), dtype=np.float64)

@@ -165,41 +165,6 @@ def pairs_without_a_next_word(sentences, V):
     return counted(sentences, V) / np.maximum(pairs, 1)
 
 
-@question.misconception("only the last eight words count", costs=2)
-def only_the_last_eight(sentences, V):
-    """You look back eight words and no further. Every earlier word of the sentence makes a pair, however far away it stands."""
-    return shares(counted(sentences, V, lambda s, t: range(max(0, t - 8), t)))
-
-
-KEPT: dict[int, np.ndarray] = {}  # the table of the last call, by its size
-
-
-@question.misconception(
-    "counts of earlier calls stay in the table", costs=1.5, card="the card asks otherwise often"
-)
-def counts_of_earlier_calls(sentences, V):
-    """Your table still holds what was counted in an earlier call: it is made outside of the function, or kept by a cache. Make it
-    inside, anew for each call."""
-    counts = counted(sentences, V) + KEPT.get(V, 0)
-    KEPT.clear()
-    KEPT[V] = counts
-    return shares(counts)
-
-
-@question.misconception("as many words as occur", costs=1)
-def as_many_words_as_occur(sentences, V):
-    """Your table ends at the largest id in the sentences. The vocabulary has V words, also those that are not said here."""
-    V = max(word for s in sentences for word in s) + 1
-    return shares(counted(sentences, V))
-
-
-@question.misconception("counts of eight bits", costs=1)
-def counts_of_eight_bits(sentences, V):
-    """Your counts begin again at 0 after 255: an array of dtype uint8 holds no larger numbers. Without a dtype NumPy takes one that is
-    large enough."""
-    return shares(counted(sentences, V).astype(np.uint8))
-
-
 @question.alternative
 def features_with_add_at(sentences, V):
     counts = np.zeros((V, V, V), dtype=np.float32)
@@ -219,16 +184,3 @@ def features_in_plain_lists(sentences, V):
             for word in s[:now]:
                 table[word][current][s[now + 1]] += 1
     return [[[n / sum(row) if sum(row) else 0 for n in row] for row in plane] for plane in table]
-
-
-@question.alternative
-def features_from_one_hot_sums(sentences, V):
-    one = np.eye(V)
-    counts = np.zeros((V, V, V))
-    for s in sentences:
-        seen = np.zeros(V)
-        for t in range(len(s) - 1):
-            counts += np.einsum("a,c,n->acn", seen, one[s[t]], one[s[t + 1]])
-            seen = seen + one[s[t]]
-    total = counts.sum(-1)[..., None]
-    return np.where(total > 0, counts / np.where(total > 0, total, 1), 0)

@@ -87,41 +87,11 @@ def softmax_between(x, W1, W2):
     return z / z.sum(axis=-1, keepdims=True) @ W2
 
 
-@question.misconception("the largest of all rows instead of a ReLU", costs=2)
-def largest_of_the_rows(x, W1, W2):
-    """For several rows you take the largest value of each column, one for all rows together: that is np.max(z, 0), where 0 is an axis. The ReLU
-    compares each number with zero: np.maximum(z, 0)."""
-    z = x @ W1
-    return (np.max(z, 0) if z.ndim > 1 else np.maximum(z, 0)) @ W2
-
-
 @question.misconception("a batch comes back as one table", costs=1)
 def batch_flattened(x, W1, W2):
     """You lay the rows of a batch under each other and forget to undo it: the votes are right, but the axes in front of x are lost."""
     votes = np.maximum(0, x.reshape(-1, x.shape[-1]) @ W1) @ W2
     return votes[0] if x.ndim == 1 else votes
-
-
-@question.misconception("features below one are lost", costs=1.5)
-def small_features_lost(x, W1, W2):
-    """You set features below 1 to zero. The ReLU cuts at 0: a feature of one half is half there, and counts half."""
-    z = x @ W1
-    return np.where(z >= 1, z, 0) @ W2
-
-
-@question.misconception("features cut to whole numbers", costs=1)
-def features_cut_to_whole_numbers(x, W1, W2):
-    """Where W2 holds whole numbers, your features become whole numbers as well, and fractions are lost. Leave them as the ReLU gives
-    them."""
-    return np.maximum(0, x @ W1).astype(W2.dtype) @ W2
-
-
-@question.misconception("x added to the votes", costs=1)
-def x_added_to_the_votes(x, W1, W2):
-    """Where the shapes agree you add x to the votes. A transformer does that around this layer, with a sum of its own; the layer itself
-    returns what comes out of the second matrix."""
-    votes = np.maximum(0, x @ W1) @ W2
-    return votes + x if votes.shape == x.shape else votes
 
 
 @question.alternative

@@ -84,41 +84,6 @@ def query_rescaled(query, masks):
     return np.abs(query) / np.abs(query).sum(axis=-1, keepdims=True) @ masks
 
 
-@question.misconception("one query only", costs=1)
-def one_query_only(query, masks):
-    """Your product fits a single query and ends in an error for several. With the query on the left of the table, one row of queries
-    after the other finds its mask."""
-    return masks.T @ query
-
-
-@question.misconception("queries above one are divided by their sum", costs=1)
-def large_queries_rescaled(query, masks):
-    """You divide a query whose entries add up to more than one by their sum. The product needs nothing but the query and the table, as
-    they are."""
-    return query / np.maximum(np.sum(query, axis=-1, keepdims=True), 1) @ masks
-
-
-@question.misconception("the query cut to whole numbers", costs=0.5)
-def query_cut_to_whole_numbers(query, masks):
-    """Where the table holds whole numbers, your query becomes whole numbers as well: ½ becomes 0, and 1½ becomes 1. Leave the query as
-    it is."""
-    return np.asarray(query, dtype=masks.dtype) @ masks
-
-
-@question.misconception("masks cut off at one", costs=1)
-def masks_cut_off_at_one(query, masks):
-    """You cut the result off at 1. A table may hold any numbers, and a query may ask for more than one of a row: leave the product as it
-    is."""
-    return np.minimum(query @ masks, 1)
-
-
-@question.misconception("the table taken for yes and no", costs=1)
-def table_of_yes_and_no(query, masks):
-    """Every entry of the table above 0 counts as 1 for you, and every other one as 0. A table may hold any numbers, also scores: multiply
-    by them."""
-    return query @ (masks > 0)
-
-
 @question.alternative
 def lookup_by_summing_rows(query, masks):
     return sum(np.asarray(query)[..., word, None] * masks[word] for word in range(len(masks)))

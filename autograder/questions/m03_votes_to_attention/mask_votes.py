@@ -98,43 +98,6 @@ def masks_the_words(votes, mask):
     return votes @ np.asarray(mask, dtype=float)
 
 
-@question.misconception("the largest weight counts in full", costs=1.5)
-def divided_by_the_largest_weight(votes, mask):
-    """You divide the weights by the largest of them. If half a vote is all that anybody has, it stays half a vote: take the mask
-    as it is."""
-    mask = np.asarray(mask, dtype=float)
-    return (mask / mask.max() if mask.any() else mask) @ votes
-
-
-@question.misconception("totals rounded", costs=1)
-def totals_rounded(votes, mask):
-    """You round the totals. Small differences may decide who wins: leave them as they are."""
-    return np.round(np.asarray(mask, dtype=float) @ votes, 2)
-
-
-@question.misconception("weights cut to whole numbers", costs=0.5)
-def weights_cut_to_whole_numbers(votes, mask):
-    """Where the votes are whole numbers, your mask becomes whole numbers as well, and half a vote becomes none. Give the mask a
-    type with fractions."""
-    return np.asarray(mask).astype(votes.dtype) @ votes
-
-
-@question.misconception("a bare 0 without voters", costs=0.5)
-def bare_zero_without_voters(votes, mask):
-    """Without voters you return a single 0, for the sum has nothing to begin with. The result has a zero for each next word: begin with
-    zeros of the right shape."""
-    return sum((weight * row for weight, row in zip(mask, votes, strict=True)), 0)
-
-
-@question.misconception("the votes overwritten", costs=1)
-def votes_overwritten(votes, mask):
-    """You multiply the rows in place, so that the caller's votes are others afterwards (and votes of whole numbers end in an error).
-    Multiply into a new array."""
-    for i in range(len(mask)):
-        votes[i] *= mask[i]
-    return votes.sum(axis=0)
-
-
 @question.alternative
 def masked_total_by_a_loop(votes, mask):
     total = [0.0] * votes.shape[1]
@@ -146,8 +109,3 @@ def masked_total_by_a_loop(votes, mask):
 @question.alternative
 def masked_total_by_broadcasting(votes, mask):
     return (votes * np.array(mask).reshape(-1, 1)).sum(0)
-
-
-@question.alternative
-def masked_total_float32(votes, mask):
-    return np.dot(votes.astype(np.float32).T, np.asarray(mask, np.float32))

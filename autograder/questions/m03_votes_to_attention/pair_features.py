@@ -89,46 +89,6 @@ def relu_too_early(x, W):
     return np.maximum(0, x) @ W
 
 
-@question.misconception("the last entry of x replaced by 1", costs=1)
-def bias_set_to_one(x, W):
-    """You write a 1 over the last entry of x. The bias is in place already: take x as it is."""
-    return np.maximum(0, x[..., :-1] @ W[:-1] + W[-1])
-
-
-@question.misconception("a leaky ReLU", costs=1.5)
-def leaky(x, W):
-    """A hundredth of each negative value is left in your features. That is another function, the leaky ReLU; here negative values become
-    0."""
-    z = x @ W
-    return np.where(z > 0, z, 0.01 * z)
-
-
-@question.misconception("for one row or a table only", costs=0.5)
-def rows_only(x, W):
-    """Your product fits a single row and a table of rows, and ends in an error for a batch of tables. Any number of axes may stand in front
-    of the last: `x @ W` takes them all."""
-    return np.maximum(0, np.dot(W.T, x.T).T)
-
-
-@question.misconception("features rounded", costs=1)
-def features_rounded(x, W):
-    """You round the features to one decimal. Positive values stay as they are."""
-    return np.maximum(0, x @ W).round(1)
-
-
-@question.misconception("cut off at six as well", costs=1)
-def cut_off_at_six(x, W):
-    """You cut large values off at 6. That is another function, ReLU6; here everything above zero stays as it is."""
-    return np.clip(x @ W, 0, 6)
-
-
-@question.misconception("the ReLU before the sum", costs=2)
-def relu_before_the_sum(x, W):
-    """You remove negative numbers from the single products, before they are added up. What speaks against a pair must be able to
-    outweigh what speaks for it: first the sum, then the ReLU."""
-    return np.maximum(0, x[..., None] * W).sum(axis=-2)
-
-
 @question.alternative
 def features_by_where(x, W):
     z = np.einsum("...d,df->...f", x, W)

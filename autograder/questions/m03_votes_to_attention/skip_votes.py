@@ -105,39 +105,6 @@ def neighbouring_pairs(history, features):
     return features[history[:-1], history[1:]]
 
 
-@question.misconception("the current word is no voter further up", costs=1)
-def current_word_silent(history, features):
-    """Where the current word also stands further up, you leave it out. Only the last position is no voter: at every earlier one a
-    word votes, also with itself."""
-    history = np.asarray(history)
-    return features[history[history != history[-1]], history[-1]]
-
-
-@question.misconception("eight voters at most", costs=1)
-def eight_voters_at_most(history, features):
-    """You hear the last eight voters and nobody further back. Every earlier word has a row, however long the history is."""
-    history = np.asarray(history)[-9:]
-    return features[history[:-1], history[-1]]
-
-
-@question.misconception("no row for a pair that never occurred", costs=1)
-def unseen_pairs_without_a_row(history, features):
-    """You drop the rows of zeros. Who has nothing to say still stands in the list: a mask has an entry for each voter, and all those
-    behind would meet the wrong one."""
-    history = np.asarray(history)
-    rows = features[history[:-1], history[-1]]
-    return rows[rows.sum(axis=1) > 0]
-
-
-@question.misconception("the history cut short for the caller too", costs=1)
-def history_cut_short(history, features):
-    """You take the current word out of the history itself, so that the caller's list is one word shorter. Read it with history[-1], or
-    work on a copy."""
-    words = history.tolist() if isinstance(history, np.ndarray) else history
-    current = words.pop()
-    return features[np.array(words, dtype=int), current]
-
-
 @question.alternative
 def votes_by_a_loop(history, features):
     *earlier, current = [int(word) for word in history]
@@ -153,17 +120,6 @@ def votes_by_one_hot_products(history, features):
     return np.einsum(
         "ta,c,acn->tn", one[list(history)[:-1]].reshape(-1, len(features)), one[history[-1]], features
     )
-
-
-@question.alternative
-def votes_in_a_list_with_whole_numbers_for_none(history, features):
-    rows = [features[word, history[-1]] for word in history[:-1]]
-    return rows or np.zeros((0, features.shape[2]), dtype=int)
-
-
-@question.alternative
-def votes_by_slicing_the_table_first(history, features):
-    return np.take(features[:, history[-1], :], np.array(history[:-1], dtype=int), axis=0)
 
 
 # ------------------------------------------------------------------------------------- Break it to believe it

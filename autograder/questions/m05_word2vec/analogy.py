@@ -100,26 +100,10 @@ def neighbours_of_c(a, b, c, vectors, words, k=3):
     return _answers(a, b, c, vectors, words, k, lambda x, y, z: z)
 
 
-@question.misconception(
-    "the words of the question count as answers",
-    costs=1,
-    left_out=(),
-    hint="Among your answers are words of the question, usually c itself, since the sum has not gone far. Leave all three out.",
-)
-@question.misconception(
-    "b counts as an answer",
-    costs=1,
-    left_out=(0, 2),
-    hint="You leave out a and c, but b stands among your answers. It is a word of the question, too: leave all three out.",
-)
-@question.misconception(
-    "only c is left out",
-    costs=1,
-    left_out=(2,),
-    hint="You leave out c, but a and b may stand among your answers. They are words of the question, too: leave all three out.",
-)
-def some_left_out(a, b, c, vectors, words, k=3, *, left_out):
-    return _answers(a, b, c, vectors, words, k, left_out=left_out)
+@question.misconception("the words of the question count as answers", costs=1)
+def none_left_out(a, b, c, vectors, words, k=3):
+    """Among your answers are words of the question, usually c itself, since the sum has not gone far. Leave all three out."""
+    return _answers(a, b, c, vectors, words, k, left_out=())
 
 
 @question.misconception("vectors of different lengths are added", costs=1)
@@ -156,36 +140,12 @@ def answers_rounded(a, b, c, vectors, words, k=3):
     return [(word, round(cosine, 3)) for word, cosine in _answers(a, b, c, vectors, words, k)]
 
 
-@question.misconception("too few are left", costs=0.5, more=2)
-@question.misconception("too few are left of the k best", costs=1, more=0)
-def left_out_too_late(a, b, c, vectors, words, k=3, *, more):
+@question.misconception("too few are left", costs=0.5)
+def left_out_too_late(a, b, c, vectors, words, k=3):
     """You take the best words, and then leave out those of the question. If all three are among them, answers are missing. Leave them out
     first, then take k."""
-    found = _answers(a, b, c, vectors, words, k + more, left_out=())
+    found = _answers(a, b, c, vectors, words, k + 2, left_out=())
     return [pair for pair in found if pair[0] not in (a, b, c)][:k]
-
-
-@question.misconception("the vectors are changed", costs=0.5)
-def answers_in_place(a, b, c, vectors, words, k=3):
-    """Your function brings the vectors that it was given to length 1 in place: their lengths are lost. Compute with a new array."""
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return _answers(a, b, c, vectors, words, k)
-
-
-@question.misconception("the three nearest are dropped", costs=1)
-def three_of_the_ranking_dropped(a, b, c, vectors, words, k=3):
-    """You drop the first three of the ranking, whichever they are. Those need not be the words of the question: leave out a, b and c by name."""
-    return _answers(a, b, c, vectors, words, k + 3, left_out=())[3:]
-
-
-@question.misconception("the words of the question come last", costs=0.5)
-def question_words_at_the_end(a, b, c, vectors, words, k=3):
-    """If there are fewer than k other words, those of the question stand at the end of your list, with numbers that you made up. Leave them
-    out altogether."""
-    v = _sum(a, b, c, vectors, words)
-    cosines = unit(vectors) @ (v / np.linalg.norm(v))
-    cosines[[list(words).index(word) for word in (a, b, c)]] = -np.inf
-    return ranking(cosines, words, set(), k)
 
 
 @question.alternative

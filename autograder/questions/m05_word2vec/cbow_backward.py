@@ -126,16 +126,6 @@ def all_rows_of_w_in(context, target, W_in, W_out):
     return np.tile(dh / len(context), (len(W_in), 1)), np.outer(error, h)
 
 
-@question.misconception("only the target's row of W_out is corrected", costs=2.5)
-def only_the_targets_answer(context, target, W_in, W_out):
-    """Only the target's row of your dW_out is filled. Softmax makes all answers compete: the wrong ones must give way, each by its own
-    probability."""
-    h, error, dh = _parts(context, target, W_in, W_out)
-    dW_out = np.zeros(W_out.shape)
-    dW_out[target] = error[target] * h
-    return _scattered(context, dh / len(context), W_in), dW_out
-
-
 @question.misconception(
     "a step instead of a gradient", costs=2.5, because="all but the second gradient is right"
 )
@@ -148,35 +138,6 @@ def tables_changed_in_place(context, target, W_in, W_out):
     dW_in = _scattered(context, error @ W_out / len(context), W_in)
     W_in -= 0.1 * dW_in
     return dW_in, dW_out
-
-
-@question.misconception("shared among the different words", costs=1)
-def shared_among_different_words(context, target, W_in, W_out):
-    """Where a word repeats, your shares are too large: you divide by the number of different words. The mean was taken over all C words of
-    the context, so a share is 1/C of ∂L/∂h, and a word that stands there twice gets two."""
-    h, error, dh = _parts(context, target, W_in, W_out)
-    return _scattered(context, dh / len(set(context)), W_in), np.outer(error, h)
-
-
-@question.misconception("a target among the hints gets no share", costs=1.5)
-def no_share_for_the_target(context, target, W_in, W_out):
-    """Where the target's word stands among its own hints, too, it gets no share. As a hint it had its part in h, like the others."""
-    h, error, dh = _parts(context, target, W_in, W_out)
-    dW_in = _scattered(context, dh / len(context), W_in)
-    dW_in[target] = 0
-    return dW_in, np.outer(error, h)
-
-
-@question.misconception("large scores overflow", costs=1)
-def backward_that_overflows(context, target, W_in, W_out):
-    """Large scores make your gradients nan: np.exp overflows from about 710 on. Take the probabilities from your cbow_forward, or subtract
-    the largest score first."""
-    h = W_in[context].mean(axis=0)
-    with np.errstate(all="ignore"):
-        error = np.exp(W_out @ h)
-        error = error / error.sum()
-    error[target] -= 1
-    return _scattered(context, error @ W_out / len(context), W_in), np.outer(error, h)
 
 
 @question.misconception("rounded gradients", costs=1.5, because="right to three decimals")
@@ -214,18 +175,6 @@ def by_a_bag_and_outer_products(context, target, W_in, W_out):
     p = np.exp(W_out @ (bag @ W_in) - np.logaddexp.reduce(W_out @ (bag @ W_in)))
     error = p - np.eye(V)[target]
     return np.outer(bag, W_out.T @ error), np.outer(error, W_in.T @ bag)
-
-
-@question.alternative
-def in_float32(context, target, W_in, W_out):
-    W_in, W_out = W_in.astype(np.float32), W_out.astype(np.float32)
-    h = W_in[context].mean(axis=0)
-    error = softmax(W_out @ h)
-    error[target] -= np.float32(1)
-    dW_in = np.zeros_like(W_in)
-    for word in context:
-        dW_in[word] += (error @ W_out) / np.float32(len(context))
-    return dW_in, error[:, None] * h
 
 
 # ------------------------------------------------------------------------------------- Break it to believe it

@@ -102,32 +102,6 @@ def shares_of_scores(context, W_in, W_out):
     return h, scores / scores.sum()
 
 
-@question.misconception("h is brought to length one", costs=2.5)
-def h_of_length_one(context, W_in, W_out):
-    """You bring h to length 1, which belongs to the cosine of Part F. Here the length matters: hints that agree make a confident answer."""
-    h = W_in[context].mean(axis=0)
-    return _of_the_mean(h / np.linalg.norm(h), W_out)
-
-
-@question.misconception("large scores overflow", costs=1)
-def softmax_that_overflows(context, W_in, W_out):
-    """Large scores make your probabilities nan: np.exp overflows from about 710 on. Subtract the largest score first, as the softmax that is
-    given does."""
-    h = W_in[context].mean(axis=0)
-    with np.errstate(all="ignore"):
-        weights = np.exp(W_out @ h)
-        return h, weights / weights.sum()
-
-
-@question.misconception("the hints are added up inside the table", costs=1)
-def hints_added_in_the_table(context, W_in, W_out):
-    """Your function changes W_in: h = W_in[i] is a view of the row, so h += … writes the sum into the table. Begin with zeros, or a copy."""
-    h = W_in[context[0]]
-    for word in context[1:]:
-        h += W_in[word]
-    return _of_the_mean(h / len(context), W_out)
-
-
 @question.misconception("rounded results", costs=1, because="right to three decimals")
 def forward_rounded(context, W_in, W_out):
     """Your h and p are right, and rounded. Rounding is for printing: the gradients are computed with these numbers."""
@@ -139,12 +113,6 @@ def forward_rounded(context, W_in, W_out):
 def divided_by_two(context, W_in, W_out):
     """You divide the sum of the hints by two, however many there are. Two is the number of the case by hand: divide by len(context)."""
     return _of_the_mean(W_in[context].sum(axis=0) / 2, W_out)
-
-
-@question.misconception("the scores come from W_in", costs=1.5)
-def scores_from_w_in(context, W_in, W_out):
-    """Your h is right, but your scores are W_in · h. The words as answers have their rows in W_out."""
-    return _of_the_mean(W_in[context].mean(axis=0), W_in)
 
 
 @question.alternative

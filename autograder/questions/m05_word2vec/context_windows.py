@@ -69,9 +69,9 @@ def id_zero(rng):
     yield [0, 0], 2
 
 
-def _windows(ids, m, context_of, keeps_empty=False):
+def _windows(ids, m, context_of):
     found = [(list(context_of(place)), target) for place, target in enumerate(ids)]
-    return [riddle for riddle in found if riddle[0] or (keeps_empty and len(ids) > 1)]
+    return [riddle for riddle in found if riddle[0]]
 
 
 @question.misconception(
@@ -98,14 +98,11 @@ def wraps_around(ids, m):
     return _windows(ids, m, lambda t: [ids[(t + d) % T] for d in near if t + d < T and T > 1])
 
 
-@question.misconception("every word equal to the target is dropped", costs=1.5, keeps_empty=False)
-@question.misconception(
-    "every word equal to the target is dropped, and its riddle kept", costs=1.5, keeps_empty=True
-)
-def drops_equal_words(ids, m, *, keeps_empty):
+@question.misconception("every word equal to the target is dropped", costs=1.5)
+def drops_equal_words(ids, m):
     """Where the target's word stands in the window a second time, you leave that out as well. It is an honest hint: only the target's own
     position is the gap."""
-    return _windows(ids, m, lambda t: [i for i in ids[max(0, t - m) : t + m + 1] if i != ids[t]], keeps_empty)
+    return _windows(ids, m, lambda t: [i for i in ids[max(0, t - m) : t + m + 1] if i != ids[t]])
 
 
 @question.misconception("only full windows", costs=1.5, because="only words near the ends are lost")
@@ -132,82 +129,17 @@ def pairs_turned_around(ids, m):
     return [(target, context) for context, target in riddles(ids, m)]
 
 
-@question.misconception("the beginning has no hints on the left", costs=1.5)
-def nothing_on_the_left_at_first(ids, m):
-    """The first m words of a sentence get no hints on their left. There are fewer than m there, but they are hints: begin at
-    max(0, place − m)."""
-    return _windows(ids, m, lambda t: [*(ids[t - m : t] if t >= m else []), *ids[t + 1 : t + 1 + m]], True)
-
-
-@question.misconception("the beginning loses hints on the left", costs=1.5)
-def slice_from_behind(ids, m):
-    """The first words of a sentence lose hints on their left: where place − m is below 0, the slice counts from the end. Begin at
-    max(0, place − m)."""
-    return _windows(ids, m, lambda t: [*ids[t - m : t], *ids[t + 1 : t + 1 + m]])
-
-
-@question.misconception("a riddle without a hint", costs=0.5)
-def lone_word_kept(ids, m):
-    """A sentence of one word gives a riddle with an empty context. Without a hint there is nothing to guess from: it gives no riddle."""
-    return [([*ids[max(0, t - m) : t], *ids[t + 1 : t + 1 + m]], target) for t, target in enumerate(ids)]
-
-
-@question.misconception("an equal word is taken out in the target's place", costs=1)
-def first_equal_word_removed(ids, m):
-    """Where the target's word stands to its left, too, your hints are in another order: list.remove takes out the first equal word, not the
-    target. Leave out the target's place."""
-
-    def context_of(t):
-        context = list(ids[max(0, t - m) : t + m + 1])
-        context.remove(ids[t])
-        return context
-
-    return _windows(ids, m, context_of)
-
-
-@question.misconception("each word of the context once", costs=1)
-def each_word_of_the_context_once(ids, m):
-    """A word that stands in the window twice is one hint only. Keep both: a context is a list of the positions around the target, not a set."""
-    return [(list(dict.fromkeys(context)), target) for context, target in riddles(ids, m)]
-
-
-@question.misconception(
-    "one word too few on the right", costs=2, because="it shows in nearly every window", keeps_empty=False
-)
-@question.misconception(
-    "one word too few on the right, and riddles without a hint",
-    costs=2,
-    because="it shows in nearly every window",
-    keeps_empty=True,
-)
-def one_too_few_on_the_right(ids, m, *, keeps_empty):
+@question.misconception("one word too few on the right", costs=2, because="it shows in nearly every window")
+def one_too_few_on_the_right(ids, m):
     """On the right your windows end one word too early, with m = 1 they are empty there: a slice leaves out its end, so it is
     ids[place + 1 : place + 1 + m]."""
-    return _windows(ids, m, lambda t: [*ids[max(0, t - m) : t], *ids[t + 1 : t + m]], keeps_empty)
-
-
-@question.misconception("an equal word's place is taken for the target's", costs=1)
-def place_of_the_first_equal_word(ids, m):
-    """A word that comes again gets the context of its first place each time: ids.index finds the first only. Go through the positions, with
-    enumerate."""
-    first = [list(ids).index(target) for target in ids]
-    return _windows(
-        ids, m, lambda t: [*ids[max(0, first[t] - m) : first[t]], *ids[first[t] + 1 : first[t] + 1 + m]]
-    )
+    return _windows(ids, m, lambda t: [*ids[max(0, t - m) : t], *ids[t + 1 : t + m]])
 
 
 @question.misconception("the hints are in another order", costs=1.5, because="all hints are right")
 def right_side_first(ids, m):
     """Your contexts hold the right words, and begin with those behind the target. Keep the order of the sentence."""
     return _windows(ids, m, lambda t: [*ids[t + 1 : t + 1 + m], *ids[max(0, t - m) : t]])
-
-
-@question.misconception("the word with id 0 is lost", costs=1)
-def false_words_lost(ids, m):
-    """The word with the id 0 never is a hint: 0 counts as false, so “if word” leaves it out. Ask “is not None”, or go by the places."""
-    return _windows(
-        ids, m, lambda t: [i for i in [*ids[max(0, t - m) : t], *ids[t + 1 : t + 1 + m]] if i], True
-    )
 
 
 @question.alternative

@@ -16,9 +16,6 @@ def neighbours(word, vectors, words, k=5):
 
 question = Question(neighbours)
 
-#: With one decimal, so that a cosine that is rounded is right.
-COSINES = [1, 0.9, -1, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1, -0.2, -0.5, -0.9]
-
 
 def lengths(rng, V):
     return 2.0 ** rng.integers(-4, 5, size=V)
@@ -123,63 +120,16 @@ def rounded(word, vectors, words, k=5, *, decimals):
     ]
 
 
-@question.misconception("the first of the ranking is dropped", costs=0.5)
-def first_of_the_ranking_dropped(word, vectors, words, k=5):
-    """You leave out whatever comes first in the ranking. Another word may point in exactly the same direction: leave out the word by name."""
-    return ranking(_cosines(word, vectors, words), words, set(), k + 1)[1:]
-
-
-@question.misconception("divided by the length of the whole table", costs=1.5)
-def length_of_the_whole_table(word, vectors, words, k=5):
-    """You divide by the length of the whole table, one number for all rows, so long vectors still come first. Divide each row by its own
-    length: axis=1."""
-    row = vectors[list(words).index(word)]
-    return ranking(vectors @ (row / np.linalg.norm(row)) / np.linalg.norm(vectors), words, {word}, k)
-
-
-@question.misconception("the word itself comes last", costs=0.5)
-def itself_at_the_end(word, vectors, words, k=5):
-    """If there are fewer than k other words, the word itself stands at the end of your list, with a cosine that you made up. Leave it out."""
-    cosines = _cosines(word, vectors, words)
-    cosines[list(words).index(word)] = -2
-    return ranking(cosines, words, set(), k)
-
-
-@question.misconception("the vectors are changed", costs=0.5)
-def table_brought_to_length_one(word, vectors, words, k=5):
-    """Your function brings the vectors that it was given to length 1 in place: their lengths are lost. Compute with a new array."""
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return ranking(vectors @ vectors[list(words).index(word)], words, {word}, k)
-
-
 @question.misconception("one word too few", costs=0.5, because="the cosines are right")
 def left_out_of_the_k_nearest(word, vectors, words, k=5):
     """You take the k nearest words, and then leave out the word itself, so one is missing. Leave it out first, then take k."""
     return [pair for pair in ranking(_cosines(word, vectors, words), words, set(), k) if pair[0] != word]
 
 
-@question.misconception("twins are left out, too", costs=0.5)
-def twins_left_out(word, vectors, words, k=5):
-    """You leave out every word with cosine 1. Another word may point in the same direction, and is then the nearest: leave out the word itself
-    alone."""
-    found = ranking(_cosines(word, vectors, words), words, {word}, len(words))
-    return [pair for pair in found if pair[1] < 1 - 1e-9][:k]
-
-
 @question.misconception("the nearest comes last", costs=1)
 def nearest_last(word, vectors, words, k=5):
     """You have the right words, and the nearest stands at the end. np.argsort goes from small to large: turn the list round."""
     return ranking(_cosines(word, vectors, words), words, {word}, k)[::-1]
-
-
-@question.misconception("the word itself as the opposite of itself", costs=0.5)
-def own_cosine_of_minus_one(word, vectors, words, k=5):
-    """You give the word itself the cosine −1, so that it comes last. Another word may point in the opposite direction and have it, too, and
-    is lost then. Leave the word out altogether."""
-    cosines = _cosines(word, vectors, words)
-    cosines[list(words).index(word)] = -1
-    order = np.argsort(-cosines.round(9), kind="stable")[: min(k, len(words) - 1)]
-    return [(words[i], float(cosines[i])) for i in order]
 
 
 @question.alternative

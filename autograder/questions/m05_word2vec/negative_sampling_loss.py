@@ -181,67 +181,6 @@ def overflow(h, rows):
     return _answered(h, rows, loss, lambda s: 1 / (1 + np.exp(-s)) - np.eye(1, s.shape[1]))
 
 
-@question.misconception("a small number inside the logarithm", costs=1.5)
-def small_number_in_the_logarithm(h, rows):
-    """Your losses of large scores are cut off at 23: ln(σ + 1e-10) is never below −23. Use np.logaddexp(0, −s) for −ln σ(s): it is right for
-    all scores, and needs no small number."""
-
-    def loss(s):
-        sigmoid = 1 / (1 + np.exp(-s))
-        return -np.log(sigmoid[:, 0] + 1e-10) - np.log(1 - sigmoid[:, 1:] + 1e-10).sum(axis=1)
-
-    return _answered(h, rows, loss)
-
-
-@question.misconception("gradients averaged over the batch", costs=1.5)
-def gradients_averaged_over_the_batch(h, rows):
-    """Your gradients are divided by the number of riddles, so that they shrink when more stand beside them. Each riddle has its own loss, and
-    these are the gradients of that loss."""
-    return _answered(h, rows, errors=lambda s: _errors(s) / len(s))
-
-
-@question.misconception("five noise words at most", costs=1)
-def five_noise_words_at_most(h, rows):
-    """You count on five noise words at most, as in the training, and with more your function stops. Take their number from the shape of
-    rows."""
-    right = np.array([1, 0, 0, 0, 0, 0])[: rows.shape[1]]
-    return _answered(
-        h,
-        rows,
-        lambda s: np.logaddexp(0, (1 - 2 * right) * s).sum(axis=1),
-        lambda s: _sigmoid(s) - right,
-    )
-
-
-@question.misconception("the noise after the fifth word is left out", costs=1)
-def noise_after_the_fifth_left_out(h, rows):
-    """You count on five noise words, as in the training, and leave out the others. Take their number from the shape of rows."""
-    return _answered(h, rows, lambda s: _loss(s[:, :6]), lambda s: _errors(s) * (np.arange(s.shape[1]) < 6))
-
-
-@question.misconception("the sigmoid overflows", costs=1)
-def sigmoid_that_overflows(h, rows):
-    """Your losses are right, and gradients of large scores are nan: in e^s / (1 + e^s) both parts overflow. Use np.exp(-np.logaddexp(0, -s))
-    for σ(s)."""
-    return _answered(h, rows, errors=lambda s: np.exp(s) / (1 + np.exp(s)) - np.eye(1, s.shape[1]))
-
-
-@question.misconception("the noise counts as real in the loss", costs=1.5)
-def loss_of_the_noise_as_real(h, rows):
-    """Your gradients are right, but your loss rewards the noise words for high scores, as if they were real. For noise the score enters with
-    a minus sign, −ln σ(−s) = np.logaddexp(0, s)."""
-    return _answered(h, rows, lambda s: np.logaddexp(0, -s).sum(axis=1))
-
-
-@question.misconception("the rows are changed", costs=1)
-def noise_turned_round_in_place(h, rows):
-    """Your function turns the rows of the noise round in the array that it was given, so they are lost for whoever calls it. Compute with a
-    new array."""
-    found = _answered(h, rows)
-    rows[:, 1:] *= -1
-    return found
-
-
 @question.alternative
 def riddle_by_riddle(h, rows):
     losses, dhs, drows = [], [], []
@@ -255,17 +194,6 @@ def riddle_by_riddle(h, rows):
             d.append([g * y for y in vector])
         losses.append(loss), dhs.append(dh), drows.append(d)
     return losses, dhs, drows
-
-
-@question.alternative
-def signs_and_clipping_in_float32(h, rows):
-    h, rows = h.astype(np.float32), rows.astype(np.float32)
-    sign = np.ones(rows.shape[1], dtype=np.float32)
-    sign[0] = -1
-    signed = np.matmul(rows, h[..., None])[..., 0] * sign
-    push = sign / (1 + np.exp(-np.clip(signed, -80, 80)))
-    loss = np.maximum(signed, 0) + np.log1p(np.exp(-np.abs(signed)))
-    return loss.sum(axis=1), (push[..., None] * rows).sum(axis=1), push[..., None] * h[:, None]
 
 
 @question.alternative

@@ -88,28 +88,17 @@ def looks_binary(p, bits):
     return np.vectorize(lambda number: int(format(int(number), "b")))(np.asarray(p))
 
 
-@question.misconception("a single 1, as in one-hot rows", costs=3)
-def highest_bit_only(p, bits):
-    """You set a single bit for each number. That is a one-hot code, which needs as many places as there are numbers; in binary several
-    bits can be 1 at once."""
-    exponent = np.floor(np.log2(np.maximum(np.asarray(p), 1))).astype(int)
-    code = (exponent[..., None] == np.arange(bits)[::-1]).astype(int)
-    return code * (np.asarray(p)[..., None] > 0)
-
-
 @question.misconception("the bits' values instead of 1", costs=2, because="one step from right")
 def values_of_the_bits(p, bits):
     """Where a bit is 1 you write its value (4, 2, 1) instead: 5 gives 0, 4, 0, 1. Each place holds 0 or 1; the value follows from the place."""
     return np.asarray(p)[..., None] & 2 ** np.arange(bits)[::-1]
 
 
-@question.misconception("numbers kept in eight bits", costs=1.5, dtype="uint8")
-@question.misconception("numbers kept in sixteen bits", costs=1, dtype="int16")
-@question.misconception("numbers kept in 32 bits", costs=0.5, dtype="int32")
-def numbers_of_few_bits(p, bits, *, dtype):
+@question.misconception("numbers kept in eight bits", costs=1.5)
+def numbers_of_few_bits(p, bits):
     """Small numbers have the right code, large ones begin again from below: you keep p in an array of eight, sixteen or 32 bits (uint8, int16,
     int32), which holds no larger number. int64 does."""
-    p = np.asarray(p).astype(np.int64).astype(dtype).astype(np.int64)
+    p = np.asarray(p).astype(np.int64).astype(np.uint8).astype(np.int64)
     return p[..., None] // 2 ** np.arange(bits)[::-1] % 2
 
 
@@ -118,42 +107,6 @@ def one_place_too_far(p, bits):
     """Your codes stand one place too far right, and the last bit is lost: the values of the bits go from 2**(bits − 1) down to 1 = 2**0. Yours
     go from 2**bits down to 2."""
     return np.asarray(p)[..., None] // 2 ** np.arange(bits, 0, -1) % 2
-
-
-@question.misconception("the bits before the last axis of p", costs=1)
-def bits_after_the_first_axis(p, bits):
-    """For a list your codes are right, but where p is a table the bits stand before its last axis: a loop over p goes over its rows, not
-    over its numbers. Put the bits behind all axes: np.stack(…, axis=-1)."""
-    p = np.asarray(p)
-    if p.ndim == 0:
-        return np.array([p // 2**k % 2 for k in reversed(range(bits))])
-    return np.array([[row // 2**k % 2 for k in reversed(range(bits))] for row in p])
-
-
-@question.misconception("an axis of length one disappears", costs=1)
-def codes_squeezed(p, bits):
-    """Each code is right, but where an axis has length one (a list of one number, a single bit) it is lost: squeeze() drops all of them."""
-    return (np.asarray(p)[..., None] // 2 ** np.arange(bits)[::-1] % 2).squeeze()
-
-
-@question.misconception("the axes of p turned round", costs=1)
-def axes_of_p_turned_round(p, bits):
-    """Each of your codes is right, but where p is a table, rows and columns have changed places: .T turns *all* axes round. Move only
-    the axis of the bits: np.stack(…, axis=-1)."""
-    p = np.asarray(p)
-    return np.array([p // 2**k % 2 for k in reversed(range(bits))]).T
-
-
-@question.misconception("p is changed", costs=1)
-def halved_in_place(p, bits):
-    """Your codes are right, but an array p is all zeros afterwards: np.asarray makes no copy of an array, and //= writes into it. Halve a
-    copy, or write p = p // 2."""
-    p = np.asarray(p)
-    code = np.zeros((*p.shape, bits), dtype=int)
-    for k in range(bits):
-        code[..., bits - 1 - k] = p % 2
-        p //= 2
-    return code
 
 
 @question.alternative
@@ -173,13 +126,3 @@ def code_by_repeated_division_in_lists(p, bits):
         p, last = divmod(p, 2)
         digits.insert(0, last)
     return digits
-
-
-@question.alternative
-def code_by_subtracting_from_above(p, bits):
-    rest = np.array(p, dtype=float)
-    columns = []
-    for k in range(bits - 1, -1, -1):
-        columns.append(rest >= 2**k)
-        rest = rest - 2**k * columns[-1]
-    return np.stack(columns, axis=-1)

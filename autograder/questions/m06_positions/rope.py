@@ -138,13 +138,6 @@ def all_pairs_at_one_speed(x, positions, base=10000.0):
     return turned(x, np.repeat(np.asarray(positions, dtype=float)[:, None], x.shape[-1] // 2, axis=1))
 
 
-@question.misconception("half the exponent", costs=2)
-def rope_half_the_exponent(x, positions, base=10000.0):
-    """Your clocks slow down too little from pair to pair: the exponent is 2i/D, with i the number of the pair. You use i/D."""
-    D = x.shape[-1]
-    return turned(x, np.asarray(positions, dtype=float)[:, None] * base ** (-np.arange(D // 2) / D))
-
-
 @question.misconception("the base is always 10,000", costs=2)
 def rope_base_ignored(x, positions, base=10000.0):
     """Your clocks always use the base 10,000. Use the base that your function is given."""
@@ -164,23 +157,6 @@ def overwritten_while_turning(x, positions, base=10000.0):
     return y
 
 
-@question.misconception("x is changed", costs=1.5)
-def rope_in_place(x, positions, base=10000.0):
-    """You write the turned vectors into x itself: the caller's vectors are lost, and where x holds whole numbers all fractions, too. Write into a
-    new array of real numbers."""
-    x[...] = turned(x, rope_angles(x, positions, base))
-    return x
-
-
-@question.misconception("cut to whole numbers", costs=1)
-def as_whole_as_x(x, positions, base=10000.0):
-    """Where x holds whole numbers your result is cut to whole numbers: an array made like x (empty_like, zeros_like) has its dtype. Make one of
-    real numbers: np.empty(x.shape)."""
-    y = np.empty_like(x)
-    y[...] = turned(x, rope_angles(x, positions, base))
-    return y
-
-
 @question.misconception("made for two axes", costs=2)
 def rope_for_two_axes(x, positions, base=10000.0):
     """For x of shape (T, D) your result is right, but in a batch the entries stand in other places: the new axis of the pairs is axis 2 there,
@@ -191,51 +167,11 @@ def rope_for_two_axes(x, positions, base=10000.0):
     return np.stack([a * cos - b * sin, a * sin + b * cos], axis=2).reshape(x.shape)
 
 
-@question.misconception("positions cut to whole numbers", costs=1.5)
-def at_whole_positions(x, positions, base=10000.0):
-    """You cut the positions to whole numbers, so a word at 2.5 is turned as at 2. A position need not be whole: the angle is position times
-    speed, as it is."""
-    return turned(x, rope_angles(x, np.asarray(positions).astype(int), base))
-
-
-@question.misconception("the sign of the positions is lost", costs=1)
-def at_positions_without_sign(x, positions, base=10000.0):
-    """A word at −2 is turned as at 2: the sign of the position is lost. A negative position turns backwards."""
-    return turned(x, rope_angles(x, np.abs(positions), base))
-
-
 @question.misconception("counted from the first position", costs=2, because="the distances are right")
 def from_the_first_position(x, positions, base=10000.0):
     """You take the first position off all of them, so the first word is never turned. Between the words of *one* call nothing changes by that, but
     two calls no longer fit together: turn by the positions as they are given."""
     return turned(x, rope_angles(x, np.asarray(positions) - positions[0], base))
-
-
-@question.misconception("positions looked up in a table", costs=2)
-def looked_up_in_a_table(x, positions, base=10000.0):
-    """You look the positions up in a table with a row for 0, 1, 2, …, so a fraction ends in an error, and a negative position gets a row from the end. Compute
-    the angles from the positions themselves."""
-    angles = rope_angles(x, np.arange(int(max(positions)) + 1), base)[positions]
-    return turned(x, angles)
-
-
-@question.misconception("x itself where nothing turns", costs=0.5)
-def x_itself_where_nothing_turns(x, positions, base=10000.0):
-    """Where all positions are 0 you return x itself. The result is a new array of real numbers, also where nothing turns: who changes the
-    one would change the other."""
-    if not np.any(positions):
-        return x
-    return turned(x, rope_angles(x, positions, base))
-
-
-@question.misconception("the turned pairs put back in halves", costs=2)
-def put_back_in_halves(x, positions, base=10000.0):
-    """You turn the right pairs, but put all new first entries before all second ones. Each pair goes back to where it was: np.stack with
-    axis=-1 and then reshape, or assign to [..., 0::2] and [..., 1::2]."""
-    angles = rope_angles(x, positions, base)
-    cos, sin = np.cos(angles), np.sin(angles)
-    a, b = x[..., 0::2], x[..., 1::2]
-    return np.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1)
 
 
 @question.alternative

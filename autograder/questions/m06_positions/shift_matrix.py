@@ -131,13 +131,6 @@ def shift_half_the_exponent(c, D, base=10000.0):
     return blocks(c * base ** (-np.arange(D // 2) / D), turn)
 
 
-@question.misconception("the exponent doubled", costs=2)
-def shift_exponent_of_the_column(c, D, base=10000.0):
-    """Your clocks slow down too much from block to block: the exponent is 2i/D with i = 0, 1, 2, … for the blocks. You put the number of the
-    column, which is 2i already, for i."""
-    return blocks(c * base ** (-2 * np.arange(0, D, 2) / D), turn)
-
-
 @question.misconception("sines and cosines in halves", costs=2)
 def halves_instead_of_pairs(c, D, base=10000.0):
     """Your matrix fits positions with all sines first and all cosines last. Here the sine and the cosine of a clock stand side by side, so each
@@ -153,55 +146,6 @@ def shift_base_ignored(c, D, base=10000.0):
     return blocks(c * speeds(D, 1e4), turn)
 
 
-@question.misconception("c is cut to whole steps", costs=2)
-def cut_to_whole_steps(c, D, base=10000.0):
-    """You cut c to a whole number, so 2.5 moves by 2 only. Any number will do: the angle is c · ω, whole or not, and no matrix needs
-    to be multiplied c times."""
-    return blocks(int(c) * speeds(D, base), turn)
-
-
-@question.misconception("a negative c moves on", costs=1.5)
-def always_forwards(c, D, base=10000.0):
-    """Your matrix for −c is the one for c: the sign is lost, in abs(c) or a square. A negative c moves back, so its sines change sign."""
-    return blocks(abs(c) * speeds(D, base), turn)
-
-
-@question.misconception("full turns of the first clock taken off all", costs=2)
-def one_turn_for_all_clocks(c, D, base=10000.0):
-    """Beyond c = 2π your slow clocks stand wrong: you take full turns off c itself. After 2π steps the first clock is back, but the others are not;
-    sine and cosine need no such help."""
-    return blocks(np.fmod(c, 2 * np.pi) * speeds(D, base), turn)
-
-
-@question.misconception("the remainder of c by 2π", costs=2)
-def remainder_of_a_turn_for_all_clocks(c, D, base=10000.0):
-    """Your slow clocks stand wrong as soon as c is negative or beyond 2π: you take the remainder of c by 2π. After 2π steps the first clock
-    is back, but the others are not; sine and cosine need no such help."""
-    return blocks(c % (2 * np.pi) * speeds(D, base), turn)
-
-
-MATRICES: dict[tuple[float, int], np.ndarray] = {}
-
-
-@question.misconception("a matrix is kept from call to call", costs=1)
-def matrix_kept_by_its_shift(c, D, base=10000.0):
-    """Asked again with the same c and D and another base, you return the matrix of the first base: it is kept from call to call, by c
-    and D alone. Compute it anew, or keep it by all three arguments."""
-    return MATRICES.setdefault((c, D), blocks(c * speeds(D, base), turn)).copy()
-
-
-ROOM: dict[int, np.ndarray] = {}
-
-
-@question.misconception("one array for all calls", costs=1.5)
-def matrix_overwritten(c, D, base=10000.0):
-    """Each matrix is right at first, but the next call writes into the same array, so all that you have returned for this D change with it. Make a
-    new array inside of the function."""
-    M = ROOM.setdefault(D, np.zeros((D, D)))
-    M[...] = blocks(c * speeds(D, base), turn)
-    return M
-
-
 @question.alternative
 def shift_by_complex_numbers(c, D, base=10000.0):
     M = np.zeros((D, D), dtype=np.float32)
@@ -210,15 +154,6 @@ def shift_by_complex_numbers(c, D, base=10000.0):
         M[i, i] = M[i + 1, i + 1] = z.real
         M[i, i + 1], M[i + 1, i] = z.imag, -z.imag
     return M
-
-
-@question.alternative
-def shift_by_solving_for_it(c, D, base=10000.0):
-    """The one matrix that carries many positions to their shifted ones, found by least squares."""
-    t = np.concatenate([np.arange(4 * D), np.geomspace(1, 20 * base, 8 * D)])[:, None]
-    speed = base ** (-2 * (np.arange(D) // 2) / D)
-    wave = lambda t: np.sin(t * speed + np.arange(D) % 2 * np.pi / 2)  # noqa: E731
-    return np.linalg.lstsq(wave(t), wave(t + c), rcond=None)[0].T
 
 
 @question.alternative

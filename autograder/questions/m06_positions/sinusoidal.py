@@ -114,12 +114,6 @@ def sines_first(T, D, base=10000.0):
     the same for its sine and its cosine.""",
 )
 @question.misconception(
-    "half the exponent",
-    costs=2.5,
-    pair=1,
-    hint="Your clocks slow down too little from one pair to the next: the exponent is 2i/D, where i is the number of the pair. You use i/D.",
-)
-@question.misconception(
     "the exponent doubled",
     costs=3,
     pair=4,
@@ -167,48 +161,6 @@ def odd_breaks(T, D, base=10000.0):
     return P
 
 
-@question.misconception("an odd number rounded up in the exponent", costs=1.5)
-def odd_rounded_up(T, D, base=10000.0):
-    """With an odd number of columns you compute one column more and cut it off. Then the exponent has D + 1 below the line instead of D,
-    and all clocks but the first run at another speed."""
-    return right(T, D + D % 2, base)[:, :D]
-
-
-@question.misconception("the last of an odd number of columns stays empty", costs=1.5)
-def last_column_empty(T, D, base=10000.0):
-    """With an odd number of columns your last one is all zeros: you fill whole pairs only. It is the sine of one more clock, whose cosine has
-    no room."""
-    P = right(T, D, base)
-    P[:, D - D % 2 :] = 0
-    return P
-
-
-@question.misconception("the last of an odd number of columns a cosine", costs=1.5)
-def last_column_a_cosine(T, D, base=10000.0):
-    """With an odd number of columns your last one is the cosine of its clock. It is the sine, as in every even column; the cosine has no
-    room."""
-    P = right(T, D, base)
-    if D % 2:
-        P[:, -1] = np.cos(np.arange(T) / base ** ((D - 1) / D))
-    return P
-
-
-@question.misconception("a base above 1 only", costs=1)
-def base_above_one(T, D, base=10000.0):
-    """Your function refuses a base of 1 or less. Any positive base will do: with 1 all clocks turn alike, and below 1 they turn faster and
-    faster."""
-    if base <= 1:
-        raise ValueError("base must be larger than 1")
-    return right(T, D, base)
-
-
-@question.misconception("a table that ends", costs=1)
-def first_rows_of_a_table(T, D, base=10000.0):
-    """You make a table of a fixed number of rows and return the first T of them, as some programs do. A longer sentence gets too few rows: make as
-    many as are asked for."""
-    return right(5000, D, base)[:T]
-
-
 @question.misconception("rounded to two decimals", costs=3, because="the formula is right")
 def rounded_to_two_decimals(T, D, base=10000.0):
     """Your values are right, but rounded to two decimals, as they are printed. Return them as they are: the slow clocks move by less than that
@@ -216,45 +168,10 @@ def rounded_to_two_decimals(T, D, base=10000.0):
     return right(T, D, base).round(2)
 
 
-TABLES: dict[tuple[int, int], np.ndarray] = {}
-
-
-@question.misconception("a table is kept from call to call", costs=2)
-def table_kept_by_its_size(T, D, base=10000.0):
-    """Asked again with the same T and D and another base, you return the table of the first base: it is kept from call to call, by T and
-    D alone. Compute it anew, or keep it by all three arguments."""
-    return TABLES.setdefault((T, D), right(T, D, base)).copy()
-
-
-@question.misconception("an axis of length one disappears", costs=1)
-def positions_squeezed(T, D, base=10000.0):
-    """With T = 1 or D = 1 your result has lost an axis: squeeze() drops each axis of length one. It stays a table (T, D)."""
-    return right(T, D, base).squeeze()
-
-
 @question.alternative
 def sinusoidal_in_lists(T, D, base=10000.0):
     wave = (math.sin, math.cos)
     return [[wave[j % 2](t / base ** ((j - j % 2) / D)) for j in range(D)] for t in range(T)]
-
-
-@question.alternative
-def sinusoidal_as_shifted_sines(T, D, base=10000.0):
-    column = np.arange(D)
-    speed = np.exp(-math.log(base) * (2 * (column // 2)) / D)
-    return np.sin(np.arange(T).reshape(-1, 1) * speed + (column % 2) * math.pi / 2)
-
-
-@question.alternative
-def sinusoidal_in_torch_float32(T, D, base=10000.0):
-    import torch
-
-    P = torch.zeros(T, D)
-    speed = torch.exp(torch.arange(0, D, 2) * (-math.log(base) / D))
-    angles = torch.arange(T).unsqueeze(1) * speed
-    P[:, 0::2] = torch.sin(angles)
-    P[:, 1::2] = torch.cos(angles)[:, : D // 2]
-    return P
 
 
 @question.alternative

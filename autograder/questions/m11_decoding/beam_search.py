@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 import operator
 
@@ -175,20 +174,8 @@ def without_eos(tokens, log_p, alpha, eos):
     return log_p / max(1, len(tokens) - (tokens[-1] == eos)) ** alpha
 
 
-def with_bos(tokens, log_p, alpha, eos):
-    return log_p / (len(tokens) + 1) ** alpha
-
-
 def the_last(total, log_p):
     return log_p
-
-
-def multiplied(total, log_p):
-    return -abs(total * log_p)
-
-
-def backwards(V):
-    return range(V - 1, -1, -1)
 
 
 @question.misconception(
@@ -205,13 +192,6 @@ def backwards(V):
     model cannot treat as one batch. Give it those that have not ended.""",
 )
 @question.misconception(
-    "finished sentences go first among equals",
-    costs=0.5,
-    ended_first=True,
-    hint="""Where scores are equal, your finished hypotheses go before the others: they are listed first among the candidates. Go through the
-    beam in its order, and add each hypothesis' candidates in its turn.""",
-)
-@question.misconception(
     "the length is multiplied, not raised to a power",
     costs=2.5,
     score=by_the_length_times_alpha,
@@ -224,43 +204,10 @@ def backwards(V):
     hint="Your n leaves out eos. It is a token like the others: its log-probability is in the sum, so it counts in the length.",
 )
 @question.misconception(
-    "the beginning counts as a token",
-    costs=2,
-    score=with_bos,
-    hint="Your n is too large by one: it counts bos. That is the empty page, which nobody chose.",
-)
-@question.misconception(
-    "of equal words the last goes first",
-    costs=1.5,
-    order=backwards,
-    hint="""Of words with equal scores yours takes the higher number first, which is what reading a sorted list backwards does. Ties go to the
-    earlier hypothesis, then to the lower word number.""",
-)
-@question.misconception(
-    "impossible sentences are kept",
-    costs=1.5,
-    impossible=True,
-    hint="Your list holds sentences with a score of −∞: words of probability 0 fill up the beam. Leave them out, even if fewer than k remain.",
-)
-@question.misconception(
     "the worst are kept",
     costs=5.5,
     reverse=False,
     hint="Your beam keeps the candidates with the lowest scores: the sorting goes upwards. The best have the highest score (nearest to 0).",
-)
-@question.misconception(
-    "log-probabilities are multiplied",
-    costs=5.5,
-    start=1.0,
-    add=multiplied,
-    hint="Your log-probabilities are multiplied. Probabilities are multiplied; their logarithms are added.",
-)
-@question.misconception(
-    "dead ends are kept",
-    costs=0.5,
-    dead_ends=True,
-    hint="""A hypothesis after which every word is impossible stays in your beam as if it had ended. It has not: all its candidates have
-    probability 0, so it drops out, and if none is left the list is empty.""",
 )
 def searched(
     step,
@@ -272,37 +219,28 @@ def searched(
     *,
     score=by_length,
     add=operator.add,
-    start=0.0,
     reverse=True,
-    impossible=False,
-    order=range,
-    ended_first=False,
     ask_all=False,
-    dead_ends=False,
 ):
     """The right answer, with a parameter for each mistake."""
 
     def rank(hypothesis):
         return score(*hypothesis, length_penalty, eos)
 
-    kept: list = [([], start)]
+    kept: list = [([], 0.0)]
     for _ in range(max_length):
         ended = [one for one in kept if one[0][-1:] == [eos]]
         if len(ended) == len(kept):
             break
         rows = iter(step([[bos, *one[0]] for one in kept if ask_all or one not in ended]))
-        candidates = list(ended) if ended_first else []
+        candidates = []
         for one in kept:
             row = next(rows) if ask_all or one not in ended else ()
-            grown = [
-                ([*one[0], w], add(one[1], float(row[w])))
-                for w in order(len(row))
-                if impossible or row[w] > -np.inf
-            ]
-            if one not in ended:
-                candidates += grown or ([one] if dead_ends else [])
-            elif not ended_first:
+            if one in ended:
                 candidates.append(one)
+            else:
+                grown = [([*one[0], w], add(one[1], float(p))) for w, p in enumerate(row)]
+                candidates += [longer for longer, p in zip(grown, row, strict=True) if p > -np.inf]
         kept = sorted(candidates, key=rank, reverse=reverse)[:k]
     return [(tokens, rank((tokens, log_p))) for tokens, log_p in kept]
 
@@ -380,43 +318,6 @@ def beam_without_penalty(step, k, length_penalty, bos, eos, max_length):
     return searched(step, k, 0.0, bos, eos, max_length)
 
 
-@question.misconception("the length penalty acts only at the very end", costs=2)
-def beam_with_penalty_at_the_end(step, k, length_penalty, bos, eos, max_length):
-    """Your beam is pruned by plain log-probabilities, and the length penalty only orders the final list. By then the long sentences may be
-    gone: rank by the score in every pruning."""
-    return _scored(searched(step, k, 0.0, bos, eos, max_length), length_penalty)
-
-
-@question.misconception("one length for all hypotheses of a round", costs=2)
-def beam_with_the_length_of_the_round(step, k, length_penalty, bos, eos, max_length):
-    """All your hypotheses are divided by the length that the longest of them has, those that have ended, too. Each has a length of its own: n
-    is the number of its tokens."""
-    kept = searched(step, k, 0.0, bos, eos, max_length)
-    longest = max((len(tokens) for tokens, _ in kept), default=1)
-    return [(tokens, log_p / longest**length_penalty) for tokens, log_p in kept]
-
-
-@question.misconception("k candidates for each hypothesis, never pruned together", costs=4)
-def beam_that_never_prunes(step, k, length_penalty, bos, eos, max_length):
-    """Your beam grows: each hypothesis keeps its own k best continuations, and nothing is thrown away until the end. Of all the candidates
-    together only k stay, after every word."""
-    kept: list = [([], 0.0)]
-    for _ in range(min(max_length, 12)):
-        live = [tokens for tokens, _ in kept if tokens[-1:] != [eos]]
-        if not live or len(kept) > 300:
-            break
-        rows, grown = iter(step([[bos, *tokens] for tokens in live])), []
-        for tokens, log_p in kept:
-            if tokens[-1:] == [eos]:
-                grown.append((tokens, log_p))
-                continue
-            row = next(rows)
-            best = np.argsort(-row, kind="stable")[:k]
-            grown += [([*tokens, int(w)], log_p + float(row[w])) for w in best if row[w] > -np.inf]
-        kept = grown
-    return _scored(kept, length_penalty)[:k]
-
-
 @question.alternative
 def beam_with_all_candidates_in_one_table(step, k, length_penalty, bos, eos, max_length):
     live = np.array([[bos]])  # (n, t)
@@ -450,29 +351,6 @@ def beam_with_all_candidates_in_one_table(step, k, length_penalty, bos, eos, max
     everyone = done + [(p, live[i, 1:].tolist(), log_p[i]) for i, p in enumerate(places)]
     everyone = sorted(everyone, key=lambda h: h[0])
     return [(tokens, total / len(tokens) ** length_penalty) for _, tokens, total in everyone]
-
-
-@question.alternative
-def beam_with_tuples_and_a_heap(step, k, length_penalty, bos, eos, max_length):
-    kept: tuple = ((0.0, ()),)
-
-    def value(one):
-        return one[0] / max(1, len(one[1])) ** length_penalty
-
-    for _ in range(max_length):
-        open_ones = [said for _, said in kept if not said or said[-1] != eos]
-        if not open_ones:
-            break
-        answer = dict(zip(open_ones, step([(bos, *said) for said in open_ones]), strict=True))
-        candidates: list = []
-        for log_p, said in kept:
-            if said in answer:
-                candidates += [(log_p + p, (*said, w)) for w, p in enumerate(answer[said].tolist())]
-            else:
-                candidates.append((log_p, said))
-        numbered = [(value(c), -place, c) for place, c in enumerate(candidates) if not math.isinf(c[0])]
-        kept = tuple(c for _, _, c in heapq.nlargest(k, numbered))
-    return tuple((said, value((log_p, said))) for log_p, said in kept)
 
 
 @question.alternative

@@ -80,14 +80,12 @@ def equals(student, rng):
     yield from seen(student, tree({}, [0.2, 0.4, 0.4], eos=1), 3, 5)
 
 
-def _greedy(
-    step, bos, eos, max_length, pick=np.argmax, add=lambda total, word, log_p: total + log_p, start=0.0
-):
-    """The right answer; a wrong one picks another word, or adds up something else."""
-    tokens, total = [], start
+def _greedy(step, bos, eos, max_length, add=lambda total, word, log_p: total + log_p):
+    """The right answer; a wrong one adds up something else."""
+    tokens, total = [], 0.0
     while len(tokens) < max_length and tokens[-1:] != [eos]:
         row = step([[bos, *tokens]])[0]
-        tokens.append(int(pick(row)))
+        tokens.append(int(np.argmax(row)))
         total = add(total, tokens[-1], float(row[tokens[-1]]))
     return tokens, total
 
@@ -111,16 +109,10 @@ def greedy_with_bos(step, bos, eos, max_length):
     return [bos, *tokens], total
 
 
-@question.misconception("one word too few", costs=1, more=-1)
-@question.misconception(
-    "one word too many",
-    costs=1,
-    more=1,
-    hint="A model that does not end is stopped one word too late: there are at most max_length words.",
-)
-def greedy_counts_otherwise(step, bos, eos, max_length, *, more):
-    """A model that does not end is stopped one word too early: max_length counts the chosen words, and bos is not one of them."""
-    return _greedy(step, bos, eos, max_length + more)
+@question.misconception("one word too many", costs=1)
+def greedy_goes_too_far(step, bos, eos, max_length):
+    """A model that does not end is stopped one word too late: there are at most max_length words."""
+    return _greedy(step, bos, eos, max_length + 1)
 
 
 @question.misconception(
@@ -151,28 +143,6 @@ def greedy_does_not_pay_for_eos(step, bos, eos, max_length):
 def greedy_forgets_the_prefix(step, bos, eos, max_length):
     """Your prefix is bos and the last word only. The model predicts from everything that was said: give it the whole prefix."""
     return _greedy(lambda prefixes: step([[bos, *prefixes[0][1:][-1:]]]), bos, eos, max_length)
-
-
-@question.misconception("of equal words the last is taken", costs=0.5)
-def greedy_takes_the_last_of_equals(step, bos, eos, max_length):
-    """When two words are equally probable you take the one with the higher number. Ties go to the lower number in this course."""
-    return _greedy(step, bos, eos, max_length, pick=lambda row: len(row) - 1 - int(np.argmax(row[::-1])))
-
-
-@question.misconception("the notebook's EOS instead of the argument", costs=1)
-def greedy_with_the_notebooks_eos(step, bos, eos, max_length):
-    """Your function stops at the word with number 0, the notebook's EOS, whatever the argument `eos` is. Other models have other numbers."""
-    return _greedy(step, bos, 0, max_length)
-
-
-@question.misconception("the logarithm of a product", costs=0.5)
-def greedy_by_a_product(step, bos, eos, max_length):
-    """For a long sentence your log-probability is −∞: the product of its probabilities is too small for a computer, and the logarithm comes
-    too late. Add the log-probabilities of the words."""
-    tokens, product = _greedy(
-        step, bos, eos, max_length, add=lambda p, word, log_p: p * math.exp(log_p), start=1.0
-    )
-    return tokens, math.log(product) if product else -math.inf
 
 
 @question.alternative

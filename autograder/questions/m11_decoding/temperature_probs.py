@@ -93,31 +93,6 @@ def temperature_not_normalised(logits, T):
     return softmax(logits) ** (1 / T)
 
 
-@question.misconception("the logits change for the caller", costs=0.5)
-def temperature_in_place(logits, T):
-    """Your probabilities are right, but the array that you were given is divided by T for good. Compute with logits / T, not logits /= T."""
-    if logits.dtype.kind == "f":
-        logits /= T
-        return softmax(logits)
-    return softmax(logits / T)
-
-
-@question.misconception("powers of probabilities that underflow", costs=1)
-def temperature_as_a_power(logits, T):
-    """Your probabilities are raised to the power 1/T. By the formula that is right, but for a small T all the powers become 0 (and the result
-    nan), and a probability that was 0 for the computer stays 0. Divide the logits by T first, then take the softmax."""
-    with np.errstate(invalid="ignore"):
-        powers = softmax(logits) ** (1 / T)
-        return powers / powers.sum()
-
-
-@question.misconception("a very small T is made larger", costs=0.5)
-def temperature_not_below_a_hundredth(logits, T):
-    """Below some line your T is made larger, so that logits which differ by very little come out nearly equal. Any T above 0 may be divided
-    by; the softmax that is given is safe."""
-    return softmax(logits / max(T, 0.01))
-
-
 @question.alternative
 def temperature_by_powers(logits, T):
     ratio = np.exp((np.asarray(logits, dtype=float) - max(logits)) / T)

@@ -128,53 +128,11 @@ def top_k_without_temperature(logits, k, T=1.0):
     return _kept(logits, _best(logits)[:k])
 
 
-@question.misconception("the logits of top-k change for the caller", costs=0.5)
-def top_k_in_place(logits, k, T=1.0):
-    """Your probabilities are right, but the logits that you were given are divided by T for good. Compute with logits / T, not logits /= T."""
-    result = _kept(logits, _best(logits)[:k], T)
-    if logits.dtype.kind == "f":
-        logits /= T
-    return result
-
-
-@question.misconception("the k least probable words", costs=3)
-def top_k_of_the_worst(logits, k, T=1.0):
-    """The words that stay are the least probable ones: np.argsort sorts upwards. Sort the negative logits, or read from the other end."""
-    return _kept(logits, np.argsort(logits, kind="stable")[:k], T)
-
-
-@question.misconception("one word too many", costs=2.5)
-def top_k_plus_one(logits, k, T=1.0):
-    """One word too many stays: the slice goes up to and including position k."""
-    return _kept(logits, _best(logits)[: k + 1], T)
-
-
 @question.misconception("of equal words the last ones stay", costs=1)
 def top_k_keeps_the_last_of_equals(logits, k, T=1.0):
     """Of equal logits you keep those with the higher numbers, which is what reading a sorted list backwards does. Sort the negative logits
     with kind="stable" instead."""
     return _kept(logits, np.argsort(logits, kind="stable")[::-1][:k], T)
-
-
-@question.misconception("an error where k is larger than V", costs=1)
-def top_k_place_by_place(logits, k, T=1.0):
-    """With k larger than V your function looks for a place that the list does not have. Every word stays then; a slice `[:k]` forgives it."""
-    return _kept(logits, [_best(logits)[place] for place in range(k)], T)
-
-
-@question.misconception("a low number instead of −∞", costs=0.5)
-def top_k_with_a_low_number(logits, k, T=1.0):
-    """The words that should be out get a very low logit. Where the others' logits are as low, they come in again: −∞ is what always gives the
-    probability 0."""
-    masked = np.array(logits, dtype=float)
-    masked[_best(logits)[k:]] = -1e9
-    return softmax(masked / T)
-
-
-@question.misconception("for k = V or more the temperature is forgotten", costs=0.5)
-def top_k_of_all_without_temperature(logits, k, T=1.0):
-    """For a k of V or more you return the softmax of the logits themselves. All words stay then, but the temperature acts all the same."""
-    return _kept(logits, _best(logits)[:k], 1.0 if k >= len(logits) else T)
 
 
 @question.alternative

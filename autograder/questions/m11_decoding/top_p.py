@@ -108,18 +108,6 @@ def _enough(p):
     The set is the smallest one with *at least* p.""",
 )
 @question.misconception(
-    "the crossing word is left out unless it is alone",
-    costs=1.5,
-    count=lambda ps, p: len(ps) if p >= 1 else max(1, int((np.cumsum(ps) <= p).sum())),
-    hint="Your nucleus has less than p (except where a single word is left): the word that carries the sum over the line belongs to it.",
-)
-@question.misconception(
-    "one word too many",
-    costs=2.5,
-    count=lambda ps, p: int((np.cumsum(ps) < p).sum()) + 2,
-    hint="Your nucleus has one word more than it needs: the sum had reached p before it came.",
-)
-@question.misconception(
     "every word above p",
     costs=2,
     count=lambda ps, p: max(1, int((ps >= 1 - p).sum())),
@@ -131,12 +119,6 @@ def _enough(p):
     count=lambda ps, p: int(np.argmax(np.cumsum(ps) >= p)) + 1,
     hint="""With p = 1 your function may keep a single word: the running sum ends at 0.9999999999999999, no place reaches p, and argmax of
     nothing but False is 0. For p = 1 every possible word stays.""",
-)
-@question.misconception(
-    "p = 1 is reached too early",
-    costs=0.5,
-    count=lambda ps, p: int(np.searchsorted(np.cumsum(ps), p)) + 1,
-    hint="With p = 1 your function loses the rarest words: the running sum is rounded to 1 before they come. For p = 1 all stay.",
 )
 def another_count(logits, p, T=1.0, *, count):
     return _nucleus(logits, T, lambda ps: count(ps, p))
@@ -163,44 +145,10 @@ def top_p_temperature_last(logits, p, T=1.0):
     return softmax(np.where(_nucleus(logits, 1.0, _enough(p)) > 0, logits / T, -np.inf))
 
 
-@question.misconception("the logits of top-p change for the caller", costs=0.5)
-def top_p_in_place(logits, p, T=1.0):
-    """Your probabilities are right, but the logits that you were given are divided by T for good. Compute with logits / T, not logits /= T."""
-    result = _nucleus(logits, T, _enough(p))
-    if logits.dtype.kind == "f":
-        logits /= T
-    return result
-
-
 @question.misconception("the nucleus is sorted", costs=3)
 def top_p_sorted(logits, p, T=1.0):
     """Your probabilities are right, but they have left their places: they come sorted. Entry i must belong to word i."""
     return -np.sort(-_nucleus(logits, T, _enough(p)))
-
-
-@question.misconception("the least probable words", costs=2.5)
-def top_p_from_the_tail(logits, p, T=1.0):
-    """Your nucleus is gathered from the least probable words upwards: np.argsort sorts upwards. Begin with the most probable word."""
-    probabilities = softmax(logits / T)
-    order = np.argsort(probabilities, kind="stable")
-    sums = np.cumsum(probabilities[order])
-    kept = order[(sums - probabilities[order] < p) | (p >= 1)]
-    result = np.zeros(len(probabilities))
-    result[kept] = probabilities[kept] / probabilities[kept].sum()
-    return result
-
-
-@question.misconception("of equal words the last ones are in", costs=0.5)
-def top_p_takes_the_last_of_equals(logits, p, T=1.0):
-    """Of equally probable words yours takes those with the higher numbers first, which is what reading a sorted list backwards does. Sort the
-    negative probabilities with kind="stable" instead."""
-    return _nucleus(logits[::-1], T, _enough(p))[::-1]
-
-
-@question.misconception("for p = 1 the temperature is forgotten", costs=1)
-def top_p_of_one_without_temperature(logits, p, T=1.0):
-    """For p = 1 you return the softmax of the logits themselves. All words stay then, but the temperature acts all the same."""
-    return softmax(np.asarray(logits, dtype=float)) if p == 1 else _nucleus(logits, T, _enough(p))
 
 
 @question.alternative
