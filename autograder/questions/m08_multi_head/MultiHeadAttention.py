@@ -81,10 +81,10 @@ def a_module(student, d_model, h, state):
     return module
 
 
-def both(module, *words, which="", **options):
+def both(module, *words, **options):
     output, weights = module(*words, **options)
-    yield Observed(f"the weights{which}", weights, **ROUNDED)
-    yield Observed(f"the output{which}", output, **ROUNDED)
+    yield Observed("the weights", weights, **ROUNDED)
+    yield Observed("the output", output, **ROUNDED)
 
 
 @question.scenario("In self-attention each head has its own map.", weight=2)
@@ -224,22 +224,6 @@ class ModuleWithoutMemory(Parts):
         return x
 
 
-@question.misconception("a module whose values come from the listener", costs=2.5)
-class ModuleWithValuesOfX(Parts):
-    """In cross-attention your values come from x. Keys and values both come from the memory; only the queries come from x."""
-
-    def layers(self, x, memory):
-        return self.W_Q(x), self.W_K(memory), self.W_V(x)
-
-
-@question.misconception("a module with listener and memory exchanged", costs=2.5, card="an error comes first")
-class ModuleWithRolesExchanged(Parts):
-    """In cross-attention your queries come from the memory and your keys from x: the roles are exchanged."""
-
-    def layers(self, x, memory):
-        return super().layers(memory, x)
-
-
 @question.misconception("one layer for queries and keys", costs=2)
 class ModuleWithSharedKeys(Parts):
     """Your keys are made with W_Q. Then a word always likes itself best, and “who asks” and “what is offered” can't be learned apart:
@@ -257,28 +241,12 @@ class ModuleWithoutLastLayer(Parts):
         return merge(heard)
 
 
-@question.misconception("a module with its last matrix transposed", costs=3.5)
-class ModuleWithLastMatrixTransposed(Parts):
-    """You multiply by the matrix of W_O yourself, but nn.Linear keeps it transposed. Call the layer instead: self.W_O(…)."""
-
-    def finish(self, heard):
-        return merge(heard) @ self.W_O.weight + self.W_O.bias
-
-
 @question.misconception("the bias of the last layer forgotten", costs=1)
 class ModuleWithoutTheLastBias(Parts):
     """You multiply by the matrix of W_O yourself, and its bias is forgotten. Call the layer: self.W_O(…) does both."""
 
     def finish(self, heard):
         return merge(heard) @ self.W_O.weight.T
-
-
-@question.misconception("the layers' matrices without their biases", costs=2.5)
-class ModuleByMatricesOnly(ModuleWithoutTheLastBias):
-    """You take the matrices out of the four layers and leave their biases. Call the layers, self.W_Q(…): that does both."""
-
-    def layers(self, x, memory):
-        return x @ self.W_Q.weight.T, memory @ self.W_K.weight.T, memory @ self.W_V.weight.T
 
 
 @question.misconception("layers without a bias", costs=3)
@@ -289,20 +257,6 @@ class ModuleWithoutBias(Parts):
     def __init__(self, d_model, h):
         super().__init__(d_model, h)
         self.W_Q, self.W_K, self.W_V, self.W_O = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
-
-
-@question.misconception(
-    "two names for one layer",
-    costs=4.5,
-    because="half of what a layer learns is missing, and no number shows it",
-)
-class ModuleWithOneLayerForKeysAndValues(Parts):
-    """W_V and W_K are the same layer under two names: self.W_V = self.W_K makes no new one. What a word is found by and what it says
-    are then never different: give each name an nn.Linear of its own."""
-
-    def __init__(self, d_model, h):
-        super().__init__(d_model, h)
-        self.W_V = self.W_K
 
 
 @question.misconception("a module scaled by the model's size", costs=1.5)
@@ -344,26 +298,6 @@ class ModuleWithBareMask(Parts):
 
     def attend(self, q, k, v, mask):
         return attend(q, k, v, mask)
-
-
-@question.misconception("a mask for each sentence is taken for padding", costs=1)
-class ModuleThatTakesMasksForPadding(Parts):
-    """Your module takes every mask with three axes for padding, (B, 1, T_k), and fails for (B, T_q, T_k), where each query has a row of its
-    own. mask.unsqueeze(-3) fits both."""
-
-    def attend(self, q, k, v, mask):
-        if mask is not None and mask.ndim == 3:
-            mask = mask.reshape(len(q), 1, 1, k.shape[2])
-        return attend(q, k, v, mask)
-
-
-@question.misconception("a module that forgets the mask when there is a memory", costs=2)
-class ModuleWithoutMaskOfTheMemory(Parts):
-    """Your module uses the mask in self-attention and forgets it in cross-attention. There it hides the padding of the
-    memory: hand it on in both cases."""
-
-    def forward(self, x, memory=None, mask=None):
-        return super().forward(x, memory, mask if memory is None else None)
 
 
 @question.misconception("a module that merges by a bare reshape", costs=4)
@@ -467,44 +401,6 @@ class ModuleByEinsum(nn.Module):
             scores = scores + torch.zeros(mask.shape, dtype=x.dtype).masked_fill(~mask, -torch.inf)[:, None]
         weights = scores.exp() / scores.exp().sum(-1, keepdim=True)
         return self.W_O(torch.einsum("bhts,bshd->bthd", weights, v).flatten(2)), weights
-
-
-@question.alternative
-class ModuleWithABufferAndAFrozenNumber(Parts):
-    """More is kept in the module, but nothing more is learned; a dropout drops nothing."""
-
-    def __init__(self, d_model, h):
-        super().__init__(d_model, h)
-        self.register_buffer("size", torch.tensor(d_model // h))
-        self.root = nn.Parameter(torch.tensor((d_model / h) ** 0.5), requires_grad=False)
-        self.quiet = nn.Dropout(p=0.0)
-
-    def attend(self, q, k, v, mask):
-        _, weights = attend(q, k, v, headed(mask), float(self.root))
-        return self.quiet(weights) @ v, weights
-
-
-@question.alternative
-class ModuleByTorchFunction(Parts):
-    """Output by PyTorch's fused function, weights by hand."""
-
-    def attend(self, q, k, v, mask):
-        mask = torch.ones(1, 1, 1, 1, dtype=torch.bool) if mask is None else mask.unsqueeze(-3)
-        mask = mask.expand(len(q), self.h, q.shape[2], k.shape[2])
-        heard = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-        return heard, attend(q, k, v, mask)[1]
-
-
-@question.alternative
-class ModuleWithASoftmaxInSinglePrecision(Parts):
-    """Scores and softmax are computed in single precision, as models in half precision do it."""
-
-    def attend(self, q, k, v, mask):
-        scores = (q.float() @ k.float().mT) / q.shape[-1] ** 0.5
-        if mask is not None:
-            scores = scores.masked_fill(~mask.unsqueeze(-3), torch.finfo(scores.dtype).min)
-        weights = scores.softmax(-1).to(v.dtype)
-        return weights @ v, weights
 
 
 @question.alternative

@@ -204,47 +204,11 @@ def maps_with_hooks_left(model, *inputs):
     return with_hooks(model, inputs, remove=lambda handles: [])
 
 
-@question.misconception("only the last hook is removed", costs=1)
-def maps_with_one_hook_removed(model, *inputs):
-    """The maps are right, but only the last of your hooks is taken away: behind the loop, handle is the last one. Keep all handles in a
-    list, and call remove() on each."""
-    return with_hooks(model, inputs, remove=lambda handles: handles[-1:])
-
-
-@question.misconception("other people's hooks are removed as well", costs=1)
-def maps_that_clear_all_hooks(model, *inputs):
-    """The maps are right, but you clear all hooks of a layer, also those that somebody else had left there. Keep your own handles, and call
-    remove() on each."""
-    maps = with_hooks(model, inputs)
-    for module in model.modules():
-        module._forward_hooks.clear()
-    return maps
-
-
 @question.misconception("the model stays in evaluation mode", costs=1.5)
 def maps_in_evaluation_mode(model, *inputs):
     """The maps are right, but your function puts the model into evaluation mode and leaves it there: the training that goes on afterwards has
     lost its dropout. Leave the mode alone, or put it back."""
     model.eval()
-    return with_hooks(model, inputs)
-
-
-@question.misconception("the model is left in training mode", costs=1)
-def maps_in_training_mode(model, *inputs):
-    """The maps are right, but a model that was in evaluation mode is in training mode afterwards. Leave the mode alone, or put back what it
-    was."""
-    model.eval()
-    maps = with_hooks(model, inputs)
-    model.train()
-    return maps
-
-
-@question.misconception("the model learns no more", costs=1)
-def maps_of_a_frozen_model(model, *inputs):
-    """The maps are right, but your function switches the gradients of the model's weights off, and it can't learn any more. Detach the maps
-    instead."""
-    for weight in model.parameters():
-        weight.requires_grad_(False)
     return with_hooks(model, inputs)
 
 
@@ -258,19 +222,11 @@ def maps_of_two_runs(model, *inputs):
 @question.misconception(
     "the name of the loop's last module",
     costs=2,
-    of_all=True,
-    hint="""There is one map in your result, under the name of the model's last part. The function that you made in the loop looks its
-    name up when it is called, and by then the loop is over: let it keep the name, def note(…, name=name).""",
 )
-@question.misconception(
-    "only the last layer is found",
-    costs=1.5,
-    of_all=False,
-)
-def maps_under_one_name(model, *inputs, of_all):
-    """Only one layer is in your result, with the last name. The function that you made in the loop looks its name up when it is
-    called, and by then the loop is over: let it keep the name, note(…, name=name)."""
-    names = [name for name, module in model.named_modules() if of_all or is_attention(module)]
+def maps_under_one_name(model, *inputs):
+    """There is one map in your result, under the name of the model's last part. The function that you made in the loop looks its
+    name up when it is called, and by then the loop is over: let it keep the name, def note(…, name=name)."""
+    names = [name for name, _ in model.named_modules()]
     return {names[-1]: list(with_hooks(model, inputs).values())[-1]}
 
 
@@ -279,59 +235,6 @@ def maps_of_children(model, *inputs):
     """You look at the direct children of the model only; layers that sit deeper, in a block or a list, are missed.
     named_modules() goes all the way down, and includes the model itself."""
     return with_hooks(model, inputs, pairs=model.named_children())
-
-
-@question.misconception("the model itself is left out", costs=1)
-def maps_without_the_model_itself(model, *inputs):
-    """A model that is a layer of attention itself has no map in your result: named_modules() yields it first, with the name "", and you
-    leave that out."""
-    return {name: weights for name, weights in with_hooks(model, inputs).items() if name}
-
-
-_SEEN: dict[str, torch.Tensor] = {}
-
-
-@question.misconception("one dictionary for all calls", costs=1.5)
-def maps_in_one_dictionary(model, *inputs):
-    """Your dictionary is made once, outside of the function, so the maps of earlier models are still in it, and what you have returned before
-    changes. Make a new one in each call."""
-    _SEEN.update(with_hooks(model, inputs))
-    return _SEEN
-
-
-@question.misconception("a hook that returns something", costs=1.5)
-def maps_by_a_hook_that_returns(model, *inputs):
-    """Your hooks return something, and what a hook returns takes the place of the layer's output: the model goes on with that. Let them
-    return nothing."""
-    maps, handles = {}, []
-    for name, module in model.named_modules():
-        if is_attention(module):
-            hook = lambda module, given, output, name=name: maps.setdefault(name, output[1].detach())  # noqa: E731
-            handles.append(module.register_forward_hook(hook))
-    try:
-        model(*inputs)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return maps
-
-
-@question.misconception("forward is replaced for good", costs=1)
-def maps_with_forward_replaced_for_good(model, *inputs):
-    """The maps are right, but you put a function of your own in the place of each layer's forward and leave it there: every later run goes
-    through it, and each call adds another. Keep the old forward and put it back, or use hooks."""
-    maps = {}
-    for name, module in model.named_modules():
-        if is_attention(module):
-
-            def forward(*args, _name=name, _forward=module.forward, **options):
-                output, weights = _forward(*args, **options)
-                maps[_name] = weights.detach()
-                return output, weights
-
-            module.forward = forward
-    model(*inputs)
-    return maps
 
 
 @question.alternative

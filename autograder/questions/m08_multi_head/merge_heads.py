@@ -89,39 +89,11 @@ def merge_with_the_words_first(x):
     return x.permute(2, 0, 1, 3).reshape(x.shape[0], x.shape[2], -1)
 
 
-@question.misconception("heads and words are taken for each other", costs=2.5)
-def merge_with_heads_as_words(x):
-    """You read the shape as (B, T, h, d_h), but the heads come before the words: (B, h, T, d_h). So your result is right only when there
-    are as many heads as words."""
-    return x.transpose(1, 2).reshape(x.shape[0], x.shape[1], -1)
-
-
-@question.misconception("heads one below the other", costs=2.5)
-def merge_below_each_other(x):
-    """Your heads stand one below the other, as if they were words: (B, h · T, d_h). Join them along the last axis, so that each word keeps
-    its row."""
-    return torch.cat(x.unbind(dim=1), dim=1)
-
-
 @question.misconception("view after the exchange of axes", costs=2, card="an error comes first")
 def merge_by_view(x):
     """view can't join axes that have been exchanged, and raises an error; reshape copies the numbers where it must."""
     B, h, T, d_h = x.shape
     return x.transpose(1, 2).view(B, T, h * d_h)
-
-
-@question.misconception("the argument is transposed in place", costs=1)
-def merge_in_place(x):
-    """What you return is right, but transpose_ with an underscore exchanges the axes of the argument itself, for all who use it. Without
-    the underscore there is a new view."""
-    return x.transpose_(1, 2).flatten(2)
-
-
-@question.misconception("sentences of one word lose their axis", costs=1)
-def merge_squeezed(x):
-    """Sentences of a single word lose an axis in your result: squeeze takes away every axis of length one that it may, and the words'
-    axis can be one. An index, x[:, i], needs no squeeze."""
-    return torch.cat([x[:, i].squeeze(1) for i in range(x.shape[1])], dim=-1)
 
 
 @question.alternative

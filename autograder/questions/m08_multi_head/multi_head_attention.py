@@ -148,20 +148,6 @@ def heads_with_the_last_matrix_transposed(x, memory, W_Q, W_K, W_V, W_O, h, mask
     hint="""Your scores are divided by the root of d_model. Each head compares vectors of its own size d_k, so that is the root
     to take.""",
 )
-@question.misconception(
-    "scaled by the size of all heads together",
-    costs=2.5,
-    by="all heads",
-    hint="""Your scores are divided by the root of h · d_k, the width of all heads together. Each head compares vectors of size
-    d_k only.""",
-)
-@question.misconception(
-    "scaled by the size of the values",
-    costs=0.5,
-    by="the values",
-    hint="""Your scores are divided by the root of the values' size. Queries are compared with keys, so it is the root of
-    *their* size, d_k.""",
-)
 @question.misconception("divided by the root twice", costs=1.5, by="the square")
 def heads_scaled_otherwise(x, memory, W_Q, W_K, W_V, W_O, h, mask=None, *, by):
     """Your scores are divided by d_k, not by its root: either the root is missing, or it is divided by twice.
@@ -186,13 +172,6 @@ def heads_with_values_of_x(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     queries come from x."""
     q, k, _ = heads(x, memory, W_Q, W_K, W_V, h)
     heard, weights = attend(q, k, split(x @ W_V, h), headed(mask))
-    return merge(heard) @ W_O, weights
-
-
-@question.misconception("listener and memory exchanged", costs=3)
-def heads_with_queries_of_the_memory(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
-    """Your queries come from the memory and your keys from x: the roles are exchanged. The one who listens asks."""
-    heard, weights = attend(*heads(memory, x, W_Q, W_K, W_V, h), headed(mask))
     return merge(heard) @ W_O, weights
 
 
@@ -225,33 +204,6 @@ MASKS = {
     by="ignoring",
     hint="Your function gives the same result with and without a mask: pass it on, with an axis for the heads.",
 )
-@question.misconception(
-    "the mask of the first head only",
-    costs=1.5,
-    by="first head",
-    hint="Only head 0 obeys the mask in your function. It holds for every head: let it broadcast over the head axis.",
-)
-@question.misconception(
-    "the mask's axis counted from the front",
-    costs=1,
-    by="axis 1",
-    hint="""A mask for each sentence works, one for all sentences, (T_q, T_k), does not: its axis number 1 is the keys'. Count
-    the new axis from the end: mask.unsqueeze(-3).""",
-)
-@question.misconception(
-    "a mask that must be square",
-    costs=1.5,
-    by="square",
-    hint="""A mask raises an error where the listener and the memory have different lengths: you suppose that it is square. Its
-    shape needs no expand; unsqueeze(-3) is enough.""",
-)
-@question.misconception(
-    "the mask is forgotten where there is a memory",
-    costs=1.5,
-    by="alone",
-    hint="""Your function uses the mask when a sentence listens to itself, and forgets it when it listens to another. There it
-    hides the padding: use it in both cases.""",
-)
 @question.misconception("a mask without an axis for the heads", costs=2, by="as it is")
 def heads_with_another_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None, *, by):
     """One mask for all sentences works, a mask for each sentence does not: without an axis for the heads its first axis is taken for
@@ -266,14 +218,6 @@ def heads_with_averaged_weights(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """Your output is right, but the weights are averaged over the heads, (B, T_q, T_k). Each head's map is wanted: (B, h, T_q, T_k)."""
     heard, weights = attend(*heads(x, memory, W_Q, W_K, W_V, h), headed(mask))
     return merge(heard) @ W_O, weights.mean(dim=1)
-
-
-@question.misconception("weights of sentences and heads mixed up", costs=1.5, because="the output is right")
-def heads_with_mixed_weights(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
-    """Your output is right, but the weights of different sentences and heads change places: they are stacked with the heads in front, and a
-    reshape does not bring the batch there. Stack them along dim=1."""
-    heard, weights = attend(*heads(x, memory, W_Q, W_K, W_V, h), headed(mask))
-    return merge(heard) @ W_O, weights.transpose(0, 1).reshape(weights.shape)
 
 
 @question.misconception("heads cut by a bare reshape", costs=3.5)
@@ -296,26 +240,6 @@ def heads_with_softmax_over_queries(x, memory, W_Q, W_K, W_V, W_O, h, mask=None)
     """Your weights sum to one over the queries, so each word of the memory hands out one unit of attention. It is the listener who
     divides its own: the softmax runs over the keys, the last axis."""
     heard, weights = attend(*heads(x, memory, W_Q, W_K, W_V, h), headed(mask), over=-2)
-    return merge(heard) @ W_O, weights
-
-
-@question.misconception("the mask after the softmax", costs=2.5)
-def heads_masked_after_the_softmax(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
-    """With a mask your weights sum to less than one: they are cut after the softmax has shared out everything. Silence the scores
-    first, with minus infinity; then the softmax shares among the words that are allowed."""
-    q, k, v = heads(x, memory, W_Q, W_K, W_V, h)
-    _, weights = attend(q, k, v)
-    weights = weights if mask is None else weights * headed(mask)
-    return merge(weights @ v) @ W_O, weights
-
-
-@question.misconception("values as wide as keys", costs=1)
-def heads_with_values_as_wide_as_keys(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
-    """Your function fails when values and keys have different sizes: you cut all three by the size of the keys. Each matrix says
-    itself how wide its heads are: the number of its columns divided by h."""
-    d_k = W_Q.shape[1] // h
-    q, k, v = (y.reshape(*y.shape[:2], h, d_k).transpose(1, 2) for y in (x @ W_Q, memory @ W_K, memory @ W_V))
-    heard, weights = attend(q, k, v, headed(mask))
     return merge(heard) @ W_O, weights
 
 
@@ -352,23 +276,6 @@ def heads_by_einsum_in_numpy(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     weights /= weights.sum(-1, keepdims=True)
     O = O.reshape(h, -1, O.shape[-1])
     return np.einsum("bhts,bsm,mhd,hdn->btn", weights, memory, V, O, optimize=True), weights
-
-
-@question.alternative
-def heads_in_single_precision(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
-    x, memory, W_Q, W_K, W_V, W_O = (part.float() for part in (x, memory, W_Q, W_K, W_V, W_O))
-    heard, weights = attend(*heads(x, memory, W_Q, W_K, W_V, h), headed(mask))
-    return [merge(heard) @ W_O, weights]
-
-
-@question.alternative
-def heads_with_scores_in_single_precision(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
-    q, k, v = heads(x, memory, W_Q, W_K, W_V, h)
-    scores = (q.float() @ k.float().mT) / torch.sqrt(torch.tensor(q.shape[-1], dtype=torch.float32))
-    if mask is not None:
-        scores = scores.masked_fill(mask.unsqueeze(-3) == 0, -1e9)
-    weights = torch.softmax(scores, dim=-1).type_as(v)
-    return merge(weights @ v) @ W_O, weights
 
 
 # ------------------------------------------------------------------------------------- Break it to believe it

@@ -75,13 +75,6 @@ def split_into_heads_of_size_h(x, h):
     return x.reshape(*x.shape[:2], -1, h).transpose(1, 2)
 
 
-@question.misconception("each head transposed", costs=2.5)
-def split_with_words_last(x, h):
-    """In your heads the words are the columns: (B, h, d_h, T). Exchange only the axes of words and heads, and leave
-    the columns last."""
-    return x.reshape(*x.shape[:2], h, -1).permute(0, 2, 3, 1)
-
-
 @question.misconception("right for a single sentence only", costs=2)
 def split_with_the_batch_behind(x, h):
     """A batch of one sentence comes out right, more get mixed up: your heads stand before the batch, and a reshape does not
@@ -96,22 +89,6 @@ def split_by_steps_of_h(x, h):
     return torch.stack([x[:, :, i * h : (i + 1) * h] for i in range(h)], dim=1)
 
 
-@question.misconception("a single head without its axis", costs=1)
-def split_but_for_one_head(x, h):
-    """For h = 1 you return x as it is, (B, T, D). Also a single head has an axis, (B, 1, T, D): what computes with heads counts on it."""
-    return x if h == 1 else torch.stack(x.chunk(h, dim=-1), dim=1)
-
-
-@question.misconception(
-    "the numbers read in the order of memory", costs=1, card="JSON keeps no order of memory"
-)
-def split_by_strides(x, h):
-    """A tensor that is a view of another one, a transposed one for instance, comes out wrong: you suppose that its sentences follow each
-    other in memory. reshape and transpose go by the axes, whatever lies where."""
-    (B, T, D), (_, word, column) = x.shape, x.stride()
-    return x.as_strided((B, h, T, D // h), (T * D, column * (D // h), word, column), x.storage_offset())
-
-
 @question.alternative
 def split_by_chunks(x, h):
     return torch.stack(x.chunk(h, dim=-1), dim=1)
@@ -122,8 +99,3 @@ def split_by_slices_in_numpy(x, h):
     x = x.numpy()
     d_h = x.shape[-1] // h
     return [[sentence[:, i * d_h : (i + 1) * d_h] for i in range(h)] for sentence in x]
-
-
-@question.alternative
-def split_by_unflatten_in_single_precision(x, h):
-    return x.float().unflatten(-1, (h, -1)).movedim(2, 1).contiguous()
