@@ -6,11 +6,8 @@ The tests are the hours of one day, in order, on one page.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -19,10 +16,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from autograder.course.masters import lab_name, solution_source
+from autograder.course.masters import course_root, lab_name
 from autograder.course.policy_file import spec
 from autograder.course.release import release
-from tests.fixtures.lab_page import card, cell, menu, output_of, validated, write, write_in_words
+from tests.fixtures.frozen_course import command
+from tests.fixtures.lab_page import card, cell, menu, output_of, right, validated, write, write_in_words
 
 pytestmark = pytest.mark.xdist_group("students_day")
 
@@ -37,29 +35,16 @@ SUMMED = (
 
 @pytest.fixture(scope="module")
 def teachers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The teachers' folder: the bundle, given out through an exchange of nbgrader's too."""
+    """The teachers' folder, with the bundle in it."""
     here = tmp_path_factory.mktemp("teachers")
     release(LAB, here / "to_students")
-    (here / "exchange").mkdir()
-    use_exchange(here, here / "exchange")
-    teachers_words = ("--CourseDirectory.release_directory=to_students", "--CourseDirectory.ignore=[]")
-    run("nbgrader", "release_assignment", LAB, *teachers_words, at=here)
     return here
-
-
-def use_exchange(folder: Path, exchange: Path) -> None:
-    """The configuration that a hub has for everybody."""
-    settings = {"Exchange.root": str(exchange), "CourseDirectory.course_id": "bigrams"}
-    lines = ["c = get_config()", *(f"c.{name} = {value!r}" for name, value in settings.items())]
-    (folder / "nbgrader_config.py").write_text("\n".join(lines))
 
 
 @pytest.fixture(scope="module")
 def folder(teachers: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bundle, unpacked."""
-    here = shutil.copytree(teachers / "to_students", tmp_path_factory.mktemp("students") / "unpacked")
-    use_exchange(here, teachers / "exchange")
-    return here
+    return shutil.copytree(teachers / "to_students", tmp_path_factory.mktemp("students") / "unpacked")
 
 
 @pytest.fixture(scope="module")
@@ -79,11 +64,6 @@ def page(folder: Path, serve: Callable[..., Any], visit: Callable[..., Page]) ->
     return page
 
 
-def right(question: str) -> str:
-    """The master's answer, as a student would have written it."""
-    return re.sub(r"\n *### (BEGIN|END) SOLUTION", "", solution_source(LAB, question)).strip()
-
-
 def in_a_new_cell(page: Page, below: str, source: str) -> None:
     """Add a cell below another one and run it."""
     cell(page, below).locator(".jp-InputPrompt").click()
@@ -97,21 +77,6 @@ def source_on_disk(saved: Path, question: str) -> str:
     cells = json.loads(saved.read_text(encoding="utf-8"))["cells"]
     mine = next(c for c in cells if c["metadata"].get("nbgrader", {}).get("grade_id") == question)
     return "".join(mine["source"])
-
-
-def run(command: str, *words: object, at: Path) -> None:
-    """Run a teacher's command in a folder, with the course's environment activated."""
-    programs = Path(sys.executable).parent
-    activated = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        [programs / command, *map(str, words)],
-        cwd=at,
-        env=activated,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_an_empty_lab_runs_from_top_to_bottom_and_every_card_says_what_is_to_do(page: Page) -> None:
@@ -129,7 +94,7 @@ def test_a_wrong_answer_gets_a_hint_in_words_and_a_right_one_a_green_card(page: 
     write(page, "one_hot", SWAPPED)
     expect(card(page, "one_hot")).to_contain_text("Rows and columns are swapped")
     expect(card(page, "one_hot")).to_have_class("ck bad")
-    write(page, "one_hot", right("one_hot"))
+    write(page, "one_hot", right(LAB, "one_hot"))
     expect(card(page, "one_hot")).to_have_class("ck good")
     expect(card(page, "one_hot")).to_contain_text("8 of 8")
     cell(page, "progress()").locator(".cm-content").click()
@@ -148,7 +113,7 @@ def test_validate_says_in_words_what_is_missing(page: Page) -> None:
 
 def test_nothing_is_packed_before_it_is_saved(page: Page, saved: Path) -> None:
     for question in QUESTIONS[1:]:
-        write(page, question, right(question))
+        write(page, question, right(LAB, question))
         expect(card(page, question)).to_have_class("ck good")
     in_a_new_cell(page, "progress()", "from coursekit import hand_in; hand_in()")
     packing = output_of(page, "hand_in()")
@@ -161,7 +126,7 @@ def test_nothing_is_packed_before_it_is_saved(page: Page, saved: Path) -> None:
 def test_validate_saves_and_is_content_when_everything_is_answered(page: Page, saved: Path) -> None:
     expect(validated(page)).to_contain_text("YOUR ANSWER HERE")
     page.keyboard.press("Escape")
-    assert source_on_disk(saved, "softmax") == right("softmax")
+    assert source_on_disk(saved, "softmax") == right(LAB, "softmax")
     write_in_words(page, "Ids are names. One-hot rows claim no order and no likeness.")
     expect(validated(page)).to_contain_text("Success!")
     page.keyboard.press("Escape")
@@ -184,22 +149,27 @@ def test_what_is_packed_is_what_was_saved(page: Page, saved: Path, teachers: Pat
     assert zipfile.ZipFile(uploaded).read(f"{LAB}.ipynb") == saved.read_bytes()
 
 
-def test_the_assignment_list_submits_to_the_exchange(page: Page, saved: Path, teachers: Path) -> None:
-    menu(page, "Nbgrader", "Assignment List")
-    page.get_by_role("button", name="Submit").click()
-    expect(page.locator("#submitted_assignments_list")).to_contain_text(LAB)
-    (inbound,) = (teachers / "exchange" / "bigrams" / "inbound").glob(f"*/{LAB}.ipynb")
-    assert inbound.read_bytes() == saved.read_bytes()
-
-
 def test_what_was_handed_in_gets_the_points_it_deserves(teachers: Path) -> None:
-    run("autograder", "collect", "download", "00", "--submitted", "submitted", at=teachers)
-    run("nbgrader", "collect", LAB, at=teachers)
-    places = ("--submitted", "submitted", "--out", "graded")
-    run("autograder", "grade", "00", *places, "--jobs", "1", "--json", "results.json", at=teachers)
-    uploaded, submitted = json.loads((teachers / "results.json").read_text())
+    submitted, graded = teachers / "submitted", teachers / "graded"
+    for words in (
+        ("collect", teachers / "download", "00", "--submitted", submitted),
+        (
+            "grade",
+            "00",
+            "--submitted",
+            submitted,
+            "--out",
+            graded,
+            "--jobs",
+            1,
+            "--json",
+            graded / "all.json",
+        ),
+    ):
+        done = command(*words, root=course_root())
+        assert done.returncode == 0, done.stdout + done.stderr
+    [uploaded] = json.loads((graded / "results.json").read_text())
     assert (uploaded["student"], uploaded["status"]) == ("ada", "graded")
     points = {question["name"]: question["points"] for question in uploaded["questions"]}
     assert points["cross_entropy"] < 4
     assert points == {**dict(spec(LAB).questions), "cross_entropy": points["cross_entropy"]}
-    assert submitted["questions"] == uploaded["questions"]
