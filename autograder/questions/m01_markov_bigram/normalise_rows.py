@@ -74,11 +74,20 @@ def whole_table_normalised(N):
     "a small number is added below the fraction line",
     costs=1.5,
     because="the rows are nearly right",
+    small=1e-4,
 )
-def small_number_below(N):
+@question.misconception(
+    "a tiny number is added below the fraction line",
+    costs=1,
+    small=1e-6,
+    hint="""Where the counts are small your rows do not sum to one: a tiny number is added to each sum. It avoids 0/0, but the other rows
+    should stay exact. Treat the empty rows apart.""",
+)
+def small_number_below(N, *, small):
     """Your rows sum to a little less than one. A small number in the denominator alone avoids 0/0 but takes
     probability away from every row. Leave the full rows exact and treat the empty rows apart."""
-    return N / (N + 1e-4).sum(axis=1, keepdims=True)  # the lecture adds it to each cell
+    cells = N.shape[1] if small > 1e-5 else 1  # the lecture adds it to each cell
+    return N / (N.sum(axis=1, keepdims=True) + small * cells)
 
 
 @question.misconception("an empty row turns into nan", costs=1)
