@@ -148,8 +148,8 @@ def _drawn(rng, row):
     return rng.multinomial(1, row).argmax()  # a third of the time of rng.choice
 
 
-def _sampled(P, rng):
-    return _walk(lambda current: _drawn(rng, P[current]), 1000)
+def _sampled(P, rng, limit=1000):
+    return _walk(lambda current: _drawn(rng, P[current]), limit)
 
 
 @question.misconception("the most likely letter instead of a draw", costs=3)
@@ -164,6 +164,12 @@ def never_leaves_the_start(P, rng):
     """Every letter of your names comes from the row of <S>: the chain never moves on. After a draw, the token
     drawn becomes the current one, and the next draw uses its row."""
     return _walk(lambda current: _drawn(rng, P[0]))
+
+
+@question.misconception("long names are cut off", costs=1)
+def cut_off(P, rng):
+    """No name of yours is longer than a few letters, though the table lets names go on. A name ends when <E> is drawn, and only then."""
+    return _sampled(P, rng, 15)
 
 
 @question.misconception("no letter comes twice in a name", costs=1, because="each draw by itself is right")
@@ -201,6 +207,12 @@ def a_new_generator_each_time(P, rng):
     return _sampled(P, np.random.default_rng(0))
 
 
+@question.misconception("the last letter is missing", costs=1.5, because="every draw is right")
+def last_letter_dropped(P, rng):
+    """Your names lack their last letter. Stop when <E> is drawn, but keep every letter drawn before it."""
+    return _sampled(P, rng)[:-1]
+
+
 @question.misconception("the markers stand in the name", costs=1.5, because="every draw is right")
 def markers_kept(P, rng):
     """Your names carry <S> or <E>. The markers say where a name begins and ends; they are no letters of it."""
@@ -217,6 +229,15 @@ def draws_from_the_column(P, rng):
         return _drawn(rng, column / column.sum()) if column.sum() > 0 else 27
 
     return _walk(draw, 30)
+
+
+@question.misconception("the empty name is drawn again", costs=1, because="one name of many never comes")
+def never_an_empty_name(P, rng):
+    """When the first draw is the end token you draw again, so the empty name never comes. That is another model than the
+    table: take what is drawn."""
+    while not (name := _sampled(P, rng)):
+        pass
+    return name
 
 
 @question.alternative
@@ -238,3 +259,12 @@ def by_cumulative_sums(P, rng):
 def by_the_gumbel_trick(P, rng):
     scores = np.log(P)
     return _walk(lambda current: np.argmax(scores[current] + rng.gumbel(size=28)), 100_000)
+
+
+@question.alternative
+def by_tokens_and_recursion(P, rng):
+    def rest(token):
+        following = str(rng.choice(ALPHABET, p=P[ALPHABET.index(token)]))
+        return "" if following == "<E>" else following + rest(following)
+
+    return rest("<S>")

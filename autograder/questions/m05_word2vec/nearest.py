@@ -120,6 +120,14 @@ def rounded(word, vectors, words, k=5, *, decimals):
     ]
 
 
+@question.misconception("divided by the length of the whole table", costs=1.5)
+def length_of_the_whole_table(word, vectors, words, k=5):
+    """You divide by the length of the whole table, one number for all rows, so long vectors still come first. Divide each row by its own
+    length: axis=1."""
+    row = vectors[list(words).index(word)]
+    return ranking(vectors @ (row / np.linalg.norm(row)) / np.linalg.norm(vectors), words, {word}, k)
+
+
 @question.misconception("one word too few", costs=0.5, because="the cosines are right")
 def left_out_of_the_k_nearest(word, vectors, words, k=5):
     """You take the k nearest words, and then leave out the word itself, so one is missing. Leave it out first, then take k."""

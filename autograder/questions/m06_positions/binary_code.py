@@ -88,6 +88,15 @@ def looks_binary(p, bits):
     return np.vectorize(lambda number: int(format(int(number), "b")))(np.asarray(p))
 
 
+@question.misconception("a single 1, as in one-hot rows", costs=3)
+def highest_bit_only(p, bits):
+    """You set a single bit for each number. That is a one-hot code, which needs as many places as there are numbers; in binary several
+    bits can be 1 at once."""
+    exponent = np.floor(np.log2(np.maximum(np.asarray(p), 1))).astype(int)
+    code = (exponent[..., None] == np.arange(bits)[::-1]).astype(int)
+    return code * (np.asarray(p)[..., None] > 0)
+
+
 @question.misconception("the bits' values instead of 1", costs=2, because="one step from right")
 def values_of_the_bits(p, bits):
     """Where a bit is 1 you write its value (4, 2, 1) instead: 5 gives 0, 4, 0, 1. Each place holds 0 or 1; the value follows from the place."""

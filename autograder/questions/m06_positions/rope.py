@@ -138,6 +138,13 @@ def all_pairs_at_one_speed(x, positions, base=10000.0):
     return turned(x, np.repeat(np.asarray(positions, dtype=float)[:, None], x.shape[-1] // 2, axis=1))
 
 
+@question.misconception("half the exponent", costs=2)
+def rope_half_the_exponent(x, positions, base=10000.0):
+    """Your clocks slow down too little from pair to pair: the exponent is 2i/D, with i the number of the pair. You use i/D."""
+    D = x.shape[-1]
+    return turned(x, np.asarray(positions, dtype=float)[:, None] * base ** (-np.arange(D // 2) / D))
+
+
 @question.misconception("the base is always 10,000", costs=2)
 def rope_base_ignored(x, positions, base=10000.0):
     """Your clocks always use the base 10,000. Use the base that your function is given."""

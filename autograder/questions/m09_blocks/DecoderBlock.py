@@ -259,6 +259,15 @@ class DecoderWithoutSecondSum(Decoder):
         return around(x, self.apply_feed_forward, self.norm3)
 
 
+@question.misconception("no feed-forward layer in the decoder", costs=3)
+class DecoderThatDoesNotThink(Decoder):
+    """Your block ends behind the cross-attention: the feed-forward layer with its Add & Norm is never used."""
+
+    def forward(self, x, memory, self_mask=None, memory_mask=None):
+        x = around(x, lambda y: self.self_attend(y, self_mask), self.norm1)
+        return around(x, lambda y: self.cross_attend(y, memory, memory_mask), self.norm2)
+
+
 @question.misconception(
     "the memory of the first call", costs=2, because="every later sentence is made of the first one's memory"
 )

@@ -189,6 +189,14 @@ def loss_that_overflows(logits, targets, pad, smoothing=0.0):
     return ((1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.mean(-1)).mean()
 
 
+@question.misconception("no logarithm", costs=3)
+def loss_of_probabilities(logits, targets, pad, smoothing=0.0):
+    """Your loss is made of probabilities, not of their logarithms: −log p is the surprise."""
+    real = targets != pad
+    surprise = -torch.softmax(logits[real], dim=-1)
+    return ((1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.mean(-1)).mean()
+
+
 @question.misconception("softmax over the wrong axis", costs=3)
 def loss_over_positions(logits, targets, pad, smoothing=0.0):
     """Your softmax runs over the positions, not over the words: the last axis of the logits is the vocabulary."""

@@ -109,10 +109,16 @@ def greedy_with_bos(step, bos, eos, max_length):
     return [bos, *tokens], total
 
 
-@question.misconception("one word too many", costs=1)
-def greedy_goes_too_far(step, bos, eos, max_length):
-    """A model that does not end is stopped one word too late: there are at most max_length words."""
-    return _greedy(step, bos, eos, max_length + 1)
+@question.misconception("one word too few", costs=1, more=-1)
+@question.misconception(
+    "one word too many",
+    costs=1,
+    more=1,
+    hint="A model that does not end is stopped one word too late: there are at most max_length words.",
+)
+def greedy_counts_otherwise(step, bos, eos, max_length, *, more):
+    """A model that does not end is stopped one word too early: max_length counts the chosen words, and bos is not one of them."""
+    return _greedy(step, bos, eos, max_length + more)
 
 
 @question.misconception(

@@ -226,6 +226,12 @@ def own_generator(ids, V, rng, rate=0.15):
     return made(ids, V, np.random.default_rng(), rate)
 
 
+@question.misconception("the rate is ignored", costs=1.5, because="right with the usual rate")
+def rate_of_the_paper(ids, V, rng, rate=0.15):
+    """You choose 15 % of the words whatever rate is asked for. The number 0.15 is the default only: compare with the argument."""
+    return made(ids, V, rng, 0.15)
+
+
 @question.misconception("a second draw puts words over blanks", costs=1.5)
 def two_separate_draws(ids, V, rng, rate=0.15):
     """You draw twice: 80 % become blanks, and then a tenth of all chosen words, blanks among them, become random words. That makes 72, 10 and 18 %. Let one
