@@ -33,24 +33,26 @@ class Context:
     """Digests of everything that is not the submission, in named parts so that a regrade can say why.
 
     ``shared`` holds for the whole lab: limits, libraries, harness, kit, data, salt. ``questions`` is each
-    question's own: its points, hidden tests and misconceptions.
+    question's own: its points, hidden tests and misconceptions. ``rubric`` is what misconceptions cost, and their hints:
+    where that alone has changed, nothing runs.
     """
 
     lab: str
     shared: dict[str, str]
     questions: dict[str, str]
+    rubric: str = ""
 
     @property
     def whole(self) -> str:
         """One digest of all of it: when it and the notebook's bytes are as before, nothing has to be done."""
-        return _digest(json.dumps([self.shared, self.questions], sort_keys=True))
+        return _digest(json.dumps([self.shared, self.questions, self.rubric], sort_keys=True))
 
     def question_keys(self, executed: Sequence[str], kit: str = "") -> dict[str, str]:
         """The key of each question for a submission that executes these sources; ``kit`` is its ``kit_key``."""
         code = _digest(kit, *executed)
         shared = _digest(json.dumps(self.shared, sort_keys=True))
         keys = {name: _digest(code, shared, own) for name, own in self.questions.items()}
-        return {**keys, "code": code, "context": self.whole}
+        return {**keys, "code": code, "context": self.whole, "rubric": self.rubric}
 
 
 def context_of(lab: str, limits: Limits) -> Context:
@@ -68,7 +70,11 @@ def context_of(lab: str, limits: Limits) -> Context:
         "given cells": _digest(*(cell.source for cell in Template.of(lab).cells if cell.cell_type == "code")),
         "the master's answers": _digest(*(c.source for c in read_master(lab).cells if c.cell_type == "code")),
     }
-    return Context(lab, shared, {name: _question(lab, name, points) for name, points in spec(lab).questions})
+    described = {name: _described(lab, name) for name, _ in spec(lab).questions}
+    questions = {name: _question(lab, name, points, described[name]) for name, points in spec(lab).questions}
+    prices = [(name, sorted(settings().lab(lab).rubric.get(name, {}).items())) for name in described]
+    told = [statement.told for statements in described.values() for statement in statements]
+    return Context(lab, shared, questions, _digest(*told, repr(prices)))
 
 
 def kit_used(lab: str) -> list[Path]:
@@ -127,14 +133,16 @@ def _questions_folder(lab: str) -> Path:
     return course_root() / "autograder" / "questions" / f"m{lab}"
 
 
-def _question(lab: str, question: str, points: float) -> str:
+def _question(lab: str, question: str, points: float, described: Sequence[_Statement]) -> str:
     forbidden = (*settings().lab(lab).forbid.get(question, ()), settings().forbidden)
-    name = "cells" if source_of_import(lab) else question
-    files = _files_named(_questions_folder(lab), name)
+    return _digest(*(statement.run for statement in described), repr(float(points)), *forbidden)
+
+
+def _described(lab: str, question: str) -> list[_Statement]:
+    """The statements that describe a question, in the files that it is made of."""
+    files = _files_named(_questions_folder(lab), "cells" if source_of_import(lab) else question)
     statements = [statement for file in sorted(files) for statement in _statements(files[file])]
-    described = [code for owner, code in statements if owner in (None, question)]
-    costs = sorted(settings().lab(lab).rubric.get(question, {}).items())
-    return _digest(*described, repr(float(points)), *forbidden, repr(costs))
+    return [statement for statement in statements if statement.owner in (None, question)]
 
 
 def _files_named(folder: Path, question: str) -> dict[str, str]:
@@ -150,10 +158,41 @@ def _files_named(folder: Path, question: str) -> dict[str, str]:
     return sources
 
 
+@dataclass(frozen=True)
+class _Statement:
+    """A top-level statement without comments: the test cell that it belongs to, if any, what runs, and what people are told."""
+
+    owner: str | None
+    run: str
+    told: str
+
+
 @lru_cache(maxsize=1024)
-def _statements(source: str) -> list[tuple[str | None, str]]:
-    """The top-level statements of a file: the test cell that each belongs to, if any, and a digest of its code without comments."""
-    return [(_owner(node), _digest(ast.dump(node))) for node in ast.parse(source).body]
+def _statements(source: str) -> list[_Statement]:
+    return [_statement(node) for node in ast.parse(source).body]
+
+
+def _statement(node: ast.stmt) -> _Statement:
+    """A statement as two digests: cost, reason and hint of a misconception are told, all else runs."""
+    whole, owner = ast.dump(node), _owner(node)
+    marks = [mark for mark in getattr(node, "decorator_list", []) if _is_misconception(mark)]
+    for mark in marks:
+        mark.keywords = [keyword for keyword in mark.keywords if keyword.arg not in _TOLD]
+    if marks and isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+        node.body = node.body[1:] or [ast.Pass()]
+    return _Statement(owner, _digest(ast.dump(node)), _digest(whole) if marks else "")
+
+
+#: What ``question.misconception`` is given that changes points and words only.
+_TOLD = ("costs", "because", "hint", "card")
+
+
+def _is_misconception(mark: ast.expr) -> bool:
+    return (
+        isinstance(mark, ast.Call)
+        and isinstance(mark.func, ast.Attribute)
+        and mark.func.attr == "misconception"
+    )
 
 
 def _owner(node: ast.stmt) -> str | None:
@@ -167,6 +206,7 @@ def _owner(node: ast.stmt) -> str | None:
 def changed_parts(before: Context, after: Context) -> list[str]:
     """What differs between two contexts, in words."""
     words = [name for name in after.shared if before.shared.get(name) != after.shared[name]]
+    words += ["what misconceptions cost"] if before.rubric != after.rubric else []
     return words + [
         f"tests of {name}" for name in after.questions if before.questions.get(name) != after.questions[name]
     ]

@@ -35,7 +35,7 @@ from autograder.grading.later_cells import last_change
 from autograder.grading.off_limits import KIT_PARTS, forbidden_used, may_use_kit, names_forbidden, no_tools
 from autograder.grading.repair import Template, kept_name, repair
 from autograder.grading.repaired import Repaired
-from autograder.grading.rubric import points_earned
+from autograder.grading.rubric import NOT_RUN, paid_anew, points_earned
 from autograder.grading.submissions import Notebook, Submission
 from autograder.grading.symptoms import KEPT, Symptom, find_symptom
 from autograder.grading.task import Task
@@ -155,6 +155,8 @@ class Grader:
             return replace(result, seconds=time.perf_counter() - began, keys=keys)
         keys |= self.context.question_keys(repaired.executed_source(), cache_keys.kit_key(notebook))
         kept = _unchanged(task.earlier, keys)
+        if task.earlier is not None and task.earlier.keys.get("rubric") != keys["rubric"]:
+            kept = {name: paid_anew(self.lab, question) for name, question in kept.items()}
         run = _taken_over(task.earlier, repaired, kept, spec(self.lab).questions)
         run = run or self._run(repaired, kept, notebook)
         questions = with_cell_errors(run.questions, repaired, self.template, run.outcomes)
@@ -533,7 +535,7 @@ def run_tests(
         runs.append(run)
         first = first or (run.result.message if end else "")
         if end in _ENDS_AGAIN:
-            unrun = f"this was not run: {run.result.message} in an earlier test"
+            unrun = f"{NOT_RUN}: {run.result.message} in an earlier test"
     return Tested(tuple(runs), first, without)
 
 

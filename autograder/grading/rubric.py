@@ -14,11 +14,16 @@ The course's policy may set another cost::
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from autograder.course.policy_file import settings
 from autograder.grading.diagnosis import known_answers
-from autograder.testing.catalogue import Answer
-from autograder.testing.run import TestRun, earned
+from autograder.results import QuestionResult
+from autograder.testing.catalogue import Answer, answers_of
+from autograder.testing.run import TestRun, earned, tests_of
+
+#: Begins the message of a test that was left out, because an earlier one never ended.
+NOT_RUN = "this was not run"
 
 
 def points_earned(
@@ -45,6 +50,20 @@ def points_earned(
             if theirs and theirs <= failed:
                 share = _kept(points, cost)
     return round(share, 2)
+
+
+def paid_anew(lab: str, question: QuestionResult) -> QuestionResult:
+    """A question's result with the points and the hint that today's costs give it, from the tests that it passed then."""
+    runs = [
+        TestRun(test, result, (), ran=not result.message.startswith(NOT_RUN))
+        for test, result in zip(tests_of(lab)[question.name], question.tests, strict=True)
+    ]
+    known = answers_of(lab)["misconception"].get(question.name, ())
+    named = next((answer for answer in known if answer.title == question.misconception), None)
+    points = points_earned(lab, question.name, question.max_points, runs, named)
+    if question.forbidden and settings().forbidden == "zero":
+        points = 0.0
+    return replace(question, points=points, hint=named.hint if named else question.hint)
 
 
 def cost_of(lab: str, answer: Answer) -> float:

@@ -278,6 +278,8 @@ def test_only_what_the_policy_changed_is_a_reason_to_grade_again(course_at):
     assert changed_parts(before, context_of(LAB, limits_of(LAB))) == []
     course_at('[labs.01]\nforbid.normalise_rows = ["numpy.divide"]\n')
     assert changed_parts(before, context_of(LAB, limits_of(LAB))) == ["tests of normalise_rows"]
+    course_at('[labs.01.rubric.normalise_rows]\n"an empty row turns into nan" = 0.5\n')
+    assert changed_parts(before, context_of(LAB, limits_of(LAB))) == ["what misconceptions cost"]
 
 
 def test_the_policy_in_the_documentation_is_valid(course_at):

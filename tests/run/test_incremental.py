@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from autograder.files import feedback_page, report_page
 from autograder.run.store import ResultStore
 from autograder.sandbox.jail.namespaces import probe
-from tests.fixtures.frozen_course import LAB, command
+from tests.fixtures.frozen_course import LAB, command, hand_in
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
@@ -76,6 +76,30 @@ def test_a_new_test_of_one_question_runs_that_question_only(graded, own_course):
                 )
             else:
                 assert new == old
+
+
+WHOLE_TABLE = "def normalise_rows(N):\n    return N / N.sum() if N.sum() > 0 else np.zeros(N.shape)"
+
+
+def test_another_cost_and_another_hint_are_given_without_running_anything(graded, own_course):
+    title, name = "the whole table is normalised at once", "normalise_rows"
+    hand_in(graded / "submitted", "bo", {name: WHOLE_TABLE})
+    regrade(graded, own_course)
+    before = {student: stored(graded, student) for student in ("ada", "bo")}
+    (own_course / "course.toml").write_text(f'[labs.01.rubric.{name}]\n"{title}" = 0.5\n')
+    edit(question_file(own_course, name), "Your whole table sums to one", "All of your table sums to one")
+    said = regrade(graded, own_course)
+    assert "3 graded again, changed: what misconceptions cost" in said
+    now = {student: stored(graded, student) for student in ("ada", "bo")}
+    assert now["ada"].questions == before["ada"].questions and now["ada"].tested == now["bo"].tested == ()
+    for old, new in zip(before["bo"].questions, now["bo"].questions, strict=True):
+        if new.name == name:
+            assert (old.misconception, new.misconception) == (title, title)
+            assert new.points == new.max_points - 0.5 > old.points and "All of your table" in new.hint
+            assert new.tests == old.tests
+        else:
+            assert new == old
+    assert "All of your table" in feedback_page(graded / "out", "bo", LAB).read_text()
 
 
 def test_a_changed_text_and_a_changed_written_answer_run_nothing_and_that_answer_waits_for_its_person(
