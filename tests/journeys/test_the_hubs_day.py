@@ -1,5 +1,5 @@
-"""A hub's day in Chromium, set up as docs/hub.md says: a teacher gives out, students work, hand in, get graded and see
-their feedback: one in the browser, one with commands.
+"""A hub's day in Chromium, set up as docs/hub.md says: a teacher gives out, two students work and hand in, get graded,
+and see their feedback.
 
 The machine is one of its own (``tests/fixtures/machine.py``): accounts and files are gone with it. It needs root, Node and
 npm's configurable-http-proxy; without them these tests fail and say so, they are not skipped.
@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -21,17 +22,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 from playwright.sync_api import Page, expect
 
-from autograder.audit.simulate import answered
-from autograder.course.masters import course_root, lab_name
+from autograder.course.masters import course_root, lab_name, solution_source
 from autograder.course.policy_file import spec
 from tests.fixtures.frozen_course import freeze
 from tests.fixtures.jupyterlab import PATIENCE_MS
-from tests.fixtures.lab_page import card, menu, right, validated, write
-from tests.fixtures.live_class import free_port
+from tests.fixtures.lab_page import card, menu, validated, write, write_in_words
 from tests.fixtures.machine import Machine, closed_to_others
 from tests.install_hub_proxy import FOLDER, NEEDED, PROXY
 
@@ -54,6 +52,19 @@ def steps(title: str) -> str:
     """The commands of the page's block that begins with this comment."""
     (block,) = re.findall(rf"^```sh\n# {re.escape(title)}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     return block
+
+
+def right(question: str) -> str:
+    """The master's answer, as a student would have written it."""
+    return re.sub(r"\n *### (BEGIN|END) SOLUTION", "", solution_source(LAB, question)).strip()
+
+
+def free_ports(count: int) -> list[int]:
+    with ExitStack() as open_:
+        sockets = [open_.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +106,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 @pytest.fixture(scope="module")
 def hub(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the hub, once it listens."""
-    front, inner, proxys = (free_port() for _ in range(3))
+    front, inner, proxys = free_ports(3)
     address, log = f"http://127.0.0.1:{front}", tmp_path_factory.mktemp("hub") / "log"
     command = machine.words(
         "/opt/hub/bin/python", "-m", "jupyterhub", "-f", "/etc/jupyterhub/jupyterhub_config.py",
@@ -181,40 +192,48 @@ def given_out(enter: Enter, machine: Machine) -> str:
     return in_a_terminal(enter("prof"), machine, steps("give out"))
 
 
-@pytest.fixture(scope="module")
-def handed_in(enter: Enter, given_out: str, machine: Machine) -> str:
-    """ada answers one question in her browser, bo all but one rightly, with commands; what Validate said to ada."""
-    page = enter("ada")
+def fetch(page: Page, name: str) -> None:
+    """Fetch the lab in the Assignment List and open its notebook."""
     menu(page, "Nbgrader", "Assignment List")
     page.locator("#released_assignments_list").get_by_role("button", name="Fetch").click()
     expect(page.locator("#fetched_assignments_list")).to_contain_text(LAB)
     page.goto(re.sub(r"/lab.*", f"/lab/tree/{LAB}/{LAB}.ipynb", page.url))
     expect(page.get_by_text("| Idle")).to_be_visible()
+
+
+def work(page: Page, name: str) -> None:
+    """ada answers all; bo one question wrongly, and the last one not at all."""
     menu(page, "Run", "Run All Cells")
     expect(card(page, QUESTIONS[-1])).to_contain_text("is still to do")
-    write(page, "one_hot", right(LAB, "one_hot"))
-    expect(card(page, "one_hot")).to_have_class("ck good")
-    said = validated(page).inner_text()
-    page.keyboard.press("Escape")
+    for question in QUESTIONS[:-1] if name == "bo" else QUESTIONS:
+        wrong = name == "bo" and question == "one_hot"
+        write(page, question, WRONG if wrong else right(question))
+        expect(card(page, question)).to_have_class("ck bad" if wrong else "ck good")
+    write_in_words(page, f"{name} says: one-hot rows claim no order.")
+
+
+def submit(page: Page) -> None:
     menu(page, "Nbgrader", "Assignment List")
     page.locator("#fetched_assignments_list").get_by_role("button", name="Submit").click()
     expect(page.locator("#submitted_assignments_list")).to_contain_text(LAB)
 
-    machine.sh(as_bo(f"fetch_assignment {LAB}"))
-    answers = {name: right(LAB, name) for name in QUESTIONS} | {"one_hot": WRONG}
-    notebook = nbformat.writes(answered(LAB, answers))
-    (machine.folder / "home" / "bo" / LAB / f"{LAB}.ipynb").write_text(notebook, encoding="utf-8")
-    machine.sh(as_bo(f"submit {LAB}"))
+
+@pytest.fixture(scope="module")
+def handed_in(enter: Enter, given_out: str) -> dict[str, str]:
+    """Both students' days; what Validate said to each."""
+    said = {}
+    for name in STUDENTS:
+        page = enter(name)
+        fetch(page, name)
+        work(page, name)
+        said[name] = validated(page).inner_text()
+        page.keyboard.press("Escape")
+        submit(page)
     return said
 
 
-def as_bo(words: str) -> str:
-    """A command of nbgrader's, as bo gives it in the home folder."""
-    return f"runuser -l bo -c '/opt/hub/bin/python -m nbgrader {words}'"
-
-
 @pytest.fixture(scope="module")
-def graded(enter: Enter, machine: Machine, handed_in: str) -> dict[str, dict]:
+def graded(enter: Enter, machine: Machine, handed_in: dict[str, str]) -> dict[str, dict]:
     """student -> the row of results.json."""
     in_a_terminal(enter("prof"), machine, steps("collect and grade"))
     rows = json.loads(machine.sh("cat /home/prof/our-course/results.json"))
@@ -222,19 +241,27 @@ def graded(enter: Enter, machine: Machine, handed_in: str) -> dict[str, dict]:
 
 
 @pytest.fixture(scope="module")
-def given_back(enter: Enter, machine: Machine, graded: dict[str, dict]) -> str:
-    """What ada reads on the page that the Assignment List fetched and opened."""
+def given_back(enter: Enter, machine: Machine, graded: dict[str, dict]) -> dict[str, str]:
+    """What each student reads on the page that the Assignment List fetched and opened."""
     in_a_terminal(enter("prof"), machine, steps("give back"))
-    page = enter("ada")
+    return {name: feedback_of(enter(name), machine) for name in STUDENTS}
+
+
+def feedback_of(page: Page, machine: Machine) -> str:
+    """Fetch the feedback in the Assignment List and read the page that it links."""
     page.goto(re.sub(r"/lab.*", "/lab?reset", page.url))
     menu(page, "Nbgrader", "Assignment List")
     page.locator("#submitted_assignments_list").get_by_role("button", name="Fetch Feedback").click()
     expect(page.locator("#submitted_assignments_list").get_by_text("(view feedback)")).to_be_visible()
+    address = page.url.split("/lab")[0]
     # JupyterLab's file browser goes there; the file is opened as the browser's own page.
-    stamp = machine.sh(f"ls /home/ada/{LAB}/feedback").strip()
+    name = address.rpartition("/")[2]
+    stamp = machine.sh(f"ls /home/{name}/{LAB}/feedback").strip()
     read = page.context.new_page()
-    read.goto(f"{page.url.split('/lab')[0]}/files/{LAB}/feedback/{stamp}/{LAB}.html")
-    return read.locator("main").inner_text()
+    read.goto(f"{address}/files/{LAB}/feedback/{stamp}/{LAB}.html")
+    text = read.locator("main").inner_text()
+    read.close()
+    return text
 
 
 def test_a_student_can_read_nothing_of_the_course(machine: Machine) -> None:
@@ -254,19 +281,20 @@ def test_what_is_given_out_is_what_the_student_fetches(given_out: str, machine: 
     assert f"Destination: /srv/nbgrader/exchange/bigrams/outbound/{LAB}" in given_out
 
 
-def test_validate_says_what_is_missing(handed_in: str) -> None:
-    assert "one_hot" not in handed_in and f"{QUESTIONS[-1]}: not written yet" in handed_in
+def test_validate_says_to_each_what_is_missing(handed_in: dict[str, str]) -> None:
+    assert "Success!" in handed_in["ada"]
+    assert "one_hot" in handed_in["bo"] and "softmax" not in handed_in["bo"]
+    assert f"{QUESTIONS[-1]}: not written yet" in handed_in["bo"]
 
 
 def test_each_login_gets_the_points_of_its_own_work(graded: dict[str, dict]) -> None:
+    assert set(graded) == set(STUDENTS)
     most = dict(spec(LAB).questions)
     points = {s: {q["name"]: q["points"] for q in row["questions"]} for s, row in graded.items()}
+    assert points["ada"] == most
     wrong = points["bo"]["one_hot"]
     assert wrong < most["one_hot"]
-    assert points == {
-        "ada": {name: most[name] if name == "one_hot" else 0 for name in QUESTIONS},
-        "bo": {**most, "one_hot": wrong},
-    }
+    assert points["bo"] == {**most, "one_hot": wrong, QUESTIONS[-1]: 0}
 
 
 def test_formgrader_shows_the_class_in_a_tab_of_its_own(
@@ -280,14 +308,16 @@ def test_formgrader_shows_the_class_in_a_tab_of_its_own(
     page.close()
 
 
-def test_everybody_reads_their_own_feedback_and_finds_nobody_elses(
-    given_back: str, graded: dict[str, dict], machine: Machine
+def test_everybody_reads_their_own_feedback_in_the_assignment_list(
+    given_back: dict[str, str], graded: dict[str, dict]
 ) -> None:
-    assert given_back.startswith("Feedback for ada ·")
-    assert f" {graded['ada']['score']:g} of " in " ".join(given_back.split())
-    machine.sh(as_bo(f"fetch_feedback {LAB}"))
-    [page] = (machine.folder / "home" / "bo" / LAB / "feedback").glob("*/*.html")
-    assert "Feedback for <bdi>bo</bdi>" in page.read_text(encoding="utf-8")
+    for name, text in given_back.items():
+        assert text.startswith(f"Feedback for {name} ·")
+        assert f" {graded[name]['score']:g} of " in " ".join(text.split())
+    assert "one_hot" in given_back["bo"]
+
+
+def test_nobody_finds_anothers_feedback(given_back: dict[str, str], machine: Machine) -> None:
     feedback = "/srv/nbgrader/exchange/bigrams/feedback"
     assert len(machine.sh(f"ls {feedback}").split()) == len(STUDENTS)
     assert machine.sh(f"runuser -u ada -- ls {feedback} 2>/dev/null || echo closed") == "closed\n"

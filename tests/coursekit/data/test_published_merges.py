@@ -41,10 +41,11 @@ def _given(name):
 def _numbers(model, text, monkeypatch):
     """A text's published numbers, cut at the special token first."""
     cut = {"gpt2": p04_tokenizer.PATTERN, "gpt4": regex.compile(_given("GPT4"))}[model]
-    monkeypatch.setattr(p04_tokenizer, "PATTERN", cut)
     names, ids = published_numbers(), []
-    for i, part in enumerate(text.split("<|endoftext|>")):
-        ids += [SPECIAL[model]] * (i > 0) + p04_tokenizer.encode(part, published_merges(model))
+    with monkeypatch.context() as patch:
+        patch.setattr(p04_tokenizer, "PATTERN", cut)
+        for i, part in enumerate(text.split("<|endoftext|>")):
+            ids += [SPECIAL[model]] * (i > 0) + p04_tokenizer.encode(part, published_merges(model))
     return [names[token] if token < 256 else token for token in ids]
 
 
