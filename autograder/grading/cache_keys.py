@@ -73,7 +73,7 @@ def context_of(lab: str, limits: Limits) -> Context:
     described = {name: _described(lab, name) for name, _ in spec(lab).questions}
     questions = {name: _question(lab, name, points, described[name]) for name, points in spec(lab).questions}
     prices = [(name, sorted(settings().lab(lab).rubric.get(name, {}).items())) for name in described]
-    told = [statement.told for statements in described.values() for statement in statements]
+    told = [one.told for statements in described.values() for one in statements if one.told]
     return Context(lab, shared, questions, _digest(*told, repr(prices)))
 
 

@@ -142,7 +142,10 @@ def _as_numbers(value: Any) -> np.ndarray | None:
     if torch is not None and isinstance(value, torch.Tensor):
         if value.dtype is torch.bfloat16:
             value = value.to(torch.float32).to(torch.float16)
-        return np.asarray(value.detach().cpu().numpy())
+        try:
+            return np.asarray(value.detach().cpu().numpy())
+        except (TypeError, RuntimeError):  # a sparse tensor, or one without numbers
+            return None
     if isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)):
         array = np.asarray(value)
         return array if array.dtype != object else None

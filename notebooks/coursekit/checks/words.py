@@ -165,6 +165,8 @@ def _whole(value: Any, digits: int) -> str | None:
 def _text(value: Any, digits: int) -> str:
     if hasattr(value, "detach") or isinstance(value, (np.ndarray, np.generic)):
         array = as_numbers(value)
+        if array is None and hasattr(value, "detach"):
+            return repr(value)
         return _text(array.tolist() if array is not None else value.tolist(), digits)
     if isinstance(value, float):
         return f"{value:.{digits}g}".replace("-inf", "−∞").replace("inf", "∞")
