@@ -120,6 +120,7 @@ def judge(
     marks = sitting.explained(marks, function, raised)
     if asked:
         _add_differing_answers(marks, asked, sitting)
+    sitting.forget()
     marks += _forbidden_marks(lab, question, function)
     return Verdict(question, tuple(marks))
 

@@ -8,6 +8,7 @@ card's first ✗ shows a small case that fails, and the misconception's hint whe
 from __future__ import annotations
 
 import copy
+import gc
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -181,6 +182,14 @@ class Sitting:
     def note_changed(self, argument: str) -> None:
         """Remember the argument that the present call has changed."""
         self._changed.append(argument)
+
+    def forget(self) -> None:
+        """Let go of what the answer returned and raised: the next cells may need the memory, which errors hold by their frames."""
+        out_of_memory = any(isinstance(error, MemoryError) for error in self._errors.values())
+        self._outcomes.clear()
+        self._errors.clear()
+        if out_of_memory:
+            gc.collect()
 
     def holds(self, part: int, answer: Any) -> bool:
         """Ask all of a part; whether the answer is right in all of it."""
