@@ -42,7 +42,8 @@ class Row:
     given: float
     of: float
     misconception: str
-    cause: str  # in words, where no misconception matches
+    generated: str  # what the answer does, where no misconception matches
+    cause: str  # in words
     card: str  # "green", or what the first red line says
     failed: tuple[str, ...]
     planted: Planted | None
@@ -114,7 +115,7 @@ def rows_of(
         for question in result.questions:
             yield Row(
                 result.lab[:2], result.student, question.name, question.points, question.max_points,
-                question.misconception or "", question.cause or "", _card(result, question),
+                question.misconception or "", question.generated, question.cause or "", _card(result, question),
                 tuple(f"{test.name} [{test.message}]" for test in question.tests if not test.passed),
                 planted.get((result.lab[:2], result.student, question.name)),
             )  # fmt: skip
@@ -132,6 +133,7 @@ def summary(rows: Sequence[Row]) -> str:
         f"honest notebooks with full points: {len(whole - less)} of {len(whole)}",
         f"wrong answers that lost points: {len(noticed)} of {len(wrong)}",
         f"of these named by a misconception: {sum(bool(row.misconception) for row in noticed)}",
+        f"of these with a generated sentence: {sum(bool(row.generated) for row in noticed)}",
         f"card all green, points lost: {sum(row.card == 'green' for row in noticed)}",
         f"points given: {sum(row.given for row in wrong):.1f}; fair: {sum(row.planted.fair for row in wrong if row.planted):.1f}",
         f"no points for what its author gave half or more: "
@@ -162,7 +164,7 @@ def main() -> None:
                 fair = f"{row.planted.fair:g}" if row.planted else "-"
                 slip = row.planted.slip if row.planted else ""
                 print(
-                    f"| {row.student} | {row.question} | {slip} | {fair} | {row.given:g}/{row.of:g} | {row.misconception or '~ ' + row.cause} | {row.card[:170]} |"
+                    f"| {row.student} | {row.question} | {slip} | {fair} | {row.given:g}/{row.of:g} | {row.misconception or ' ~ '.join(('', row.generated or '', row.cause))} | {row.card[:170]} |"
                 )
                 if options.failed:
                     for sentence in row.failed:

@@ -26,7 +26,7 @@ from autograder.results import ISOLATION, REDUCED, STATUSES, STRONGEST, Submissi
 
 @dataclass(frozen=True)
 class MisconceptionCount:
-    """A misconception that students of the class hold, and the demo that addresses it ("" if none)."""
+    """A misconception that students of the class hold (or a slip with a generated sentence), and the demo about it ("" if none)."""
 
     title: str
     question: str
@@ -85,7 +85,8 @@ def render_report(
         questions=questions,
         question_headline=question_headline(questions),
         few=len(handed_in) < FEW,
-        misconceptions=_misconceptions(results, demos, folder, out),
+        misconceptions=_counted("misconception", results, demos, folder, out),
+        generated=_counted("generated", results, demos, folder, out),
         statuses=_statuses(results),
         flagged=_flagged(results),
         groups=alike.groups,
@@ -143,15 +144,16 @@ def question_headline(questions: Sequence[QuestionStatistics]) -> str:
     return f"{hardest[0]} was the hardest: {share} of its points were earned"
 
 
-def _misconceptions(
-    results: Sequence[SubmissionResult], demos: Mapping[str, str], folder: Path, out: Path
+def _counted(
+    what: str, results: Sequence[SubmissionResult], demos: Mapping[str, str], folder: Path, out: Path
 ) -> list[MisconceptionCount]:
+    """How often each misconception, or each generated sentence, stands in the results; the most frequent first."""
     students: dict[tuple[str, str], list[str]] = defaultdict(list)
     hints: dict[tuple[str, str], str] = {}
     for result in results:
         for question in result.questions:
-            if question.misconception:
-                key = (question.misconception, question.name)
+            if title := getattr(question, what):
+                key = (title, question.name)
                 students[key].append(plain(result.student, 100))
                 hints[key] = question.hint or ""
     counts = [
