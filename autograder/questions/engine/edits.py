@@ -9,10 +9,8 @@ import ast
 import builtins
 import copy
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -76,17 +74,14 @@ def edits_of(source: str, name: str, given: Collection[str] = (), master: str = 
     before = ast.unparse(tree)
     known = frozenset(re.findall(r"\w+", master or source))
     found: dict[str, Edit] = {}
-    for place, one in enumerate(_places(ast.parse(before), name, given, known)):
-        for number in range(len(list(_changes(one)))):
-            edited = ast.parse(before)
-            twin = next(islice(_places(edited, name, given, known), place, None))
-            does, change = next(islice(_changes(twin), number, None))
-            replacement = change()
-            if replacement is not None:
-                _Replaced(twin.node, replacement).visit(edited)
-            after = ast.unparse(ast.fix_missing_locations(edited))
+    for place in list(_places(tree, name, given, known)):
+        for does, replacement in _changes(place):
+            ast.fix_missing_locations(replacement)
+            _Replaced(place.node, replacement).visit(tree)
+            after = ast.unparse(tree)
+            _Replaced(replacement, place.node).visit(tree)
             if after != before:
-                found.setdefault(after, Edit(after, does, _rank(one.node)))
+                found.setdefault(after, Edit(after, does, _rank(place.node)))
     return list(found.values())
 
 
@@ -137,9 +132,6 @@ class _Replaced(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> ast.AST:
         return self._new if node is self._old else super().generic_visit(node)
-
-
-_Change = tuple[str, Callable[[], ast.AST | None]]
 
 
 @dataclass(frozen=True)
@@ -208,11 +200,8 @@ class _Place:
         return f"{words}{about}" if words and about else ""
 
 
-def _changes(place: _Place) -> Iterator[_Change]:
-    """What may be changed at a node: what the answer then does, and a function that returns the node's replacement.
-
-    One that returns None has changed the node itself.
-    """
+def _changes(place: _Place) -> Iterator[tuple[str, ast.AST]]:
+    """What may be changed at a node: what the answer then does, and the node's replacement."""
     node, arguments = place.node, place.arguments
     if node is place.function:
         yield from _ignored_arguments(place.function)
@@ -220,81 +209,81 @@ def _changes(place: _Place) -> Iterator[_Change]:
         yield from _of_operation(node, place)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not, ast.Invert)):
         if not isinstance(node.op, ast.USub):
-            yield f"turns True and False round in {place.within(node)}", lambda: node.operand
+            yield f"turns True and False round in {place.within(node)}", node.operand
         elif not isinstance(node.operand, ast.Constant):
-            yield f"has the other sign in {place.within(node)}", lambda: node.operand
+            yield f"has the other sign in {place.within(node)}", node.operand
         elif where := place.of_number():
-            yield f"has another number in {where}", lambda: node.operand
+            yield f"has another number in {where}", node.operand
     elif isinstance(node, ast.Compare) and len(node.ops) == 1:
         kind, about = type(node.ops[0]), place.about(node)
-        for words, kinds in (
-            ("puts what is exactly equal on the wrong side of", _BORDERS),
-            ("turns round", _TURNED),
-        ):
-            if other := kinds.get(kind):
-                replaced = ast.Compare(node.left, [other()], node.comparators)
-                yield f"{words} a comparison{about}", partial(_given, replaced)
+        if kind in _BORDERS:
+            words = f"puts what is exactly equal on the wrong side of a comparison{about}"
+            yield words, ast.Compare(node.left, [_BORDERS[kind]()], node.comparators)
+        if kind in _TURNED:
+            words = f"turns round a comparison{about}"
+            yield words, ast.Compare(node.left, [_TURNED[kind]()], node.comparators)
     elif isinstance(node, ast.Call):
         yield from _of_call(node, place)
     elif isinstance(node, (ast.If, ast.IfExp)):
         words = f"does not look at a special case{place.about(node.test)}"
-        yield words, lambda: type(place.node)(ast.Constant(False), node.body, node.orelse)
+        yield words, _with(node, test=ast.Constant(False))
     elif isinstance(node, ast.AugAssign):
         words = f"overwrites what it should add to in {place.within(node)}"
-        yield words, lambda: ast.copy_location(ast.Assign([node.target], node.value), node)
+        yield words, ast.Assign([node.target], node.value)
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in arguments:
         others = arguments[: len(arguments) - len(place.function.args.defaults)]
         for name in others if not isinstance(place.parents[node], ast.Compare) else ():
             if name != node.id:
-                yield f"takes `{name}` for `{node.id}` in one place", partial(ast.Name, name, ast.Load())
+                yield f"takes `{name}` for `{node.id}` in one place", ast.Name(name, ast.Load())
     elif isinstance(node, ast.Constant) and type(node.value) is int and (where := place.of_number()):
         for step, more in ((1, "large"), (-1, "small")):
-            yield f"has a number too {more} by one in {where}", partial(ast.Constant, node.value + step)
+            yield f"has a number too {more} by one in {where}", ast.Constant(node.value + step)
     elif isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and len(node.value.elts) == 2:
         swapped = ast.Tuple(node.value.elts[::-1], ast.Load())
-        yield "returns its results in the other order", lambda: ast.Return(swapped)
+        yield "returns its results in the other order", _with(node, value=swapped)
 
 
-def _ignored_arguments(function: ast.FunctionDef) -> Iterator[_Change]:
+def _with(node: Any, **changes: Any) -> Any:
+    changed = copy.copy(node)
+    vars(changed).update(changes)
+    return changed
+
+
+def _ignored_arguments(function: ast.FunctionDef) -> Iterator[tuple[str, ast.AST]]:
     """An argument with a default is set to it at the start."""
     defaults = function.args.defaults
-    for argument, default in zip(
-        function.args.args[-len(defaults) :] if defaults else [], defaults, strict=True
-    ):
-        default_again = ast.Assign([ast.Name(argument.arg, ast.Store())], copy.deepcopy(default))
-        yield f"ignores `{argument.arg}`", partial(function.body.insert, 0, default_again)
+    for argument, default in zip(function.args.args[::-1], defaults[::-1], strict=False):
+        first = ast.Assign([ast.Name(argument.arg, ast.Store())], default)
+        yield f"ignores `{argument.arg}`", _with(function, body=[first, *function.body])
 
 
-def _of_operation(node: ast.BinOp, place: _Place) -> Iterator[_Change]:
+def _of_operation(node: ast.BinOp, place: _Place) -> Iterator[tuple[str, ast.AST]]:
     if type(node.op) in _OPERATIONS:
         operation, by = _OPERATIONS[type(node.op)]
         for kept, dropped in ((node.left, node.right), (node.right, node.left)):
             words = f"leaves out {operation}{place.about(dropped) or place.about(kept)}"
             number = getattr(dropped, "value", None)
-            if type(number) in (int, float) and (
-                dropped is node.right or isinstance(node.op, (ast.Add, ast.Mult))
-            ):
+            either = isinstance(node.op, (ast.Add, ast.Mult))
+            if type(number) in (int, float) and (either or dropped is node.right):
                 words = f"leaves out {operation} {by} {number} in {place.within(kept)}"
             if not isinstance(kept, ast.Constant):
-                yield words, partial(_given, kept)
+                yield words, kept
     if type(node.op) in _INSTEAD:
         other, words = _INSTEAD[type(node.op)]
-        yield f"{words} in {place.within(node)}", partial(ast.BinOp, node.left, other(), node.right)
+        yield f"{words} in {place.within(node)}", ast.BinOp(node.left, other(), node.right)
 
 
-def _of_call(node: ast.Call, place: _Place) -> Iterator[_Change]:
+def _of_call(node: ast.Call, place: _Place) -> Iterator[tuple[str, ast.AST]]:
     name = place.called(node)
     if name and len(node.args) == 1 and not node.keywords:
-        yield f"leaves out `{name}`", partial(_given, node.args[0])
-    for keyword in node.keywords:
+        yield f"leaves out `{name}`", node.args[0]
+    for number, keyword in enumerate(node.keywords):
         axis = _whole(keyword.value) if keyword.arg in ("axis", "dim") else None
         for other in {-1: (-2, 0), -2: (-1,), 0: (1,), 1: (0,)}.get(axis, ()) if axis is not None else ():
+            turned = _with(keyword, value=ast.Constant(other))
+            keywords = [*node.keywords[:number], turned, *node.keywords[number + 1 :]]
             words = f"takes {f'`{name}`' if name else 'a function'} along another axis"
-            yield words, partial(setattr, keyword, "value", ast.Constant(other))
-
-
-def _given(node: ast.AST) -> ast.AST:
-    return node
+            yield words, _with(node, keywords=keywords)
 
 
 def _whole(node: ast.expr) -> int | None:
