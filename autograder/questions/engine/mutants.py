@@ -224,6 +224,8 @@ def _edited(question: Question) -> Iterator[tuple[int, int, str, Any]]:
     for of, (source, name, names) in enumerate(sources):
         for edit in edits_of(source, name, given, sources[0][0]):
             namespace = dict(names)
-            with contextlib.suppress(Exception):  # an edit may be no Python any more, or a class that cannot be made
+            with contextlib.suppress(
+                Exception
+            ):  # an edit may be no Python any more, or a class that cannot be made
                 exec(compile(edit.source, f"<edit of {name}>", "exec"), namespace)
                 yield of, edit.rank, edit.does, namespace[name]
