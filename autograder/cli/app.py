@@ -192,12 +192,6 @@ def import_(
 @app.command(rich_help_panel=WRITE)
 def audit(
     labs: LabsArgument = None,
-    mutants: Annotated[
-        bool,
-        _option(
-            "--mutants", "Also run generic mutants of each solution (minutes a lab; needs the extra “dev”)."
-        ),
-    ] = False,
     verbose: Annotated[
         bool, _option("--verbose", "Show which hidden test catches each misconception.", "-v")
     ] = False,
@@ -209,7 +203,7 @@ def audit(
 
     names = _labs(labs)
     require_sound(names)
-    report, good = run_and_show(names, mutants=mutants, verbose=verbose, console=console)
+    report, good = run_and_show(names, verbose=verbose, console=console)
     _write_json(json_file, report)
     if not good:
         raise typer.Exit(1)
