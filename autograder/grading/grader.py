@@ -41,6 +41,7 @@ from autograder.grading.symptoms import KEPT, Symptom, find_symptom
 from autograder.grading.task import Task
 from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
 from autograder.grading.zygotes import Zygotes
+from autograder.questions.engine.answers import Answer
 from autograder.results import (
     STATUSES,
     CellOutcome,
@@ -52,7 +53,6 @@ from autograder.results import (
 from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.session import Session
 from autograder.sandbox.host.student import Student
-from autograder.testing.catalogue import Answer
 from autograder.testing.evidence import traces_match
 from autograder.testing.run import HiddenTest, TestRun, master_runs, run_test, tests_of
 from autograder.testing.safe_errors import safe_error
@@ -143,7 +143,7 @@ class Grader:
     def _grade(self, task: Task) -> SubmissionResult:
         began = time.perf_counter()
         submission, notebook = task.submission, task.notebook
-        keys = {"raw": cache_keys.notebook_key(notebook), "context": self.context.whole}
+        keys = {"raw": notebook.digest, "context": self.context.whole}
         if submission.path is None:
             return replace(self._nothing(submission, "missing", ()), keys=keys)
         try:
@@ -153,7 +153,7 @@ class Grader:
         except Unreadable as reason:
             result = self._nothing(submission, "unreadable", (*submission.notes, str(reason)))
             return replace(result, seconds=time.perf_counter() - began, keys=keys)
-        keys |= self.context.question_keys(repaired.executed_source(), cache_keys.kit_key(notebook))
+        keys |= self.context.question_keys(repaired.executed_source())
         kept = _unchanged(task.earlier, keys)
         if task.earlier is not None and task.earlier.keys.get("rubric") != keys["rubric"]:
             kept = {name: paid_anew(self.lab, question) for name, question in kept.items()}

@@ -25,9 +25,9 @@ from autograder.errors import GradingError
 from autograder.grading.diagnosis import known_answers
 from autograder.grading.task import Assignment, Task
 from autograder.grading.zygotes import Zygotes
+from autograder.questions.engine.answers import answers_of
 from autograder.results import SubmissionResult
 from autograder.run.worker import Attempts, Worker, serve
-from autograder.testing.catalogue import answers_of
 from autograder.testing.run import set_salt, tests_of
 
 #: While no more notebooks than these are left that name PyTorch, one worker takes them all: another would be as long about

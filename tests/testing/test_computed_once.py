@@ -6,9 +6,9 @@ import pytest
 
 from autograder.course.policy_file import spec
 from autograder.grading import diagnosis
+from autograder.questions.engine.answers import answers_of
 from autograder.run import local_engine
 from autograder.testing import run
-from autograder.testing.catalogue import answers_of
 
 LAB = "07_self_attention"
 
