@@ -1,4 +1,4 @@
-"""The class list, ``roster.csv``: who is in the class, what each system calls them, section and extension.
+"""The class list, ``roster.csv``: students with their names in each system, sections and extensions.
 
 Canvas's gradebook export, Moodle's list of participants or grades, or a file made by hand: CSV, xlsx or JSON.
 """
@@ -47,7 +47,7 @@ class Person:
 
 @dataclass(frozen=True)
 class ClassList:
-    """Everybody in the class; without people when the course has no list."""
+    """The class; empty when the course has no list."""
 
     people: tuple[Person, ...] = ()
     path: Path | None = None
@@ -104,7 +104,7 @@ class ClassList:
         return {folder: person for folder, person in found.items() if count[person.student] == 1}
 
     def claimed_twice(self, folders: Iterable[str]) -> dict[str, list[str]]:
-        """Who has more folders than one, and which: of these ``of_folders`` knows none."""
+        """Students with several folders, and which: ``of_folders`` leaves all of these out."""
         claims: dict[str, list[str]] = defaultdict(list)
         for folder in folders:
             if (person := self.of_folder(folder)) is not None:
@@ -163,7 +163,7 @@ def _is_student(table: CsvList, row: Sequence[str]) -> bool:
 
 
 def _refuse_columns_that_may_be_others(table: CsvList) -> None:
-    """In a list made by hand a column must not be left unread, or taken for another, because of its name."""
+    """Refuse columns of a hand-made list whose names are unclear or not read."""
     if table.is_canvas:
         return
     number = table.column("canvas id")

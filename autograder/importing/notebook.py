@@ -77,7 +77,7 @@ _MOST_POINTS = 1_000_000.0
 
 
 def _check_kinds(notebook: NotebookNode, path: Path) -> None:
-    """Refuse a notebook whose parts are of other kinds than Jupyter and nbgrader write; take out what is empty."""
+    """Refuse a notebook with parts of wrong types, and remove empty ones."""
     for key in ("kernelspec", "language_info"):
         if not isinstance(notebook.metadata.get(key, {}), dict):
             del notebook.metadata[key]
@@ -97,7 +97,7 @@ def _check_kinds(notebook: NotebookNode, path: Path) -> None:
 
 
 def _check_cell(cell: NotebookNode, path: Path) -> None:
-    """Refuse a cell whose name, points or regions nbgrader would stumble over, or that a class would be graded wrongly by."""
+    """Refuse a cell whose name or points nbgrader cannot use, or that would grade a class wrongly."""
     data, name = cell.metadata.nbgrader, cell.metadata.nbgrader.get("grade_id")
     if not name:
         begins = cell.source.strip().partition("\n")[0][:60]
@@ -121,7 +121,7 @@ def _check_cell(cell: NotebookNode, path: Path) -> None:
 
 
 def _check_regions(notebook: NotebookNode, path: Path) -> None:
-    """Refuse marks of solutions and hidden tests that nbgrader itself refuses."""
+    """Refuse solution and hidden-test marks that nbgrader refuses."""
     from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions
 
     for cell in notebook.cells:
@@ -179,7 +179,7 @@ def _check_names(notebook: NotebookNode, path: Path) -> None:
 
 
 def _write_autotests(notebook: NotebookNode, path: Path) -> None:
-    """Have nbgrader write the tests that stand for ``### AUTOTEST``, with the course's own templates."""
+    """Replace ``### AUTOTEST`` lines by nbgrader's tests, made with the course's templates."""
     from nbgrader.preprocessors import InstantiateTests
 
     templates = next(
@@ -228,7 +228,7 @@ def master_text(notebook: NotebookNode, lab: str, source: str, data: bool) -> st
 
 
 def _survives(cell: NotebookNode) -> bool:
-    """Whether a cell in percent format comes out as it went in, and leaves the next one alone."""
+    """Whether the percent format keeps a cell, and the next one, unchanged."""
     import jupytext
 
     following = nbformat.v4.new_code_cell("following = True")
@@ -317,7 +317,7 @@ def _title(source: str) -> str | None:
 
 
 def _without_title(source: str) -> str:
-    """A cell without the statement that is its docstring, and without the semicolon behind that: the rest of its line stays."""
+    """A cell without its docstring and the semicolon behind it; the rest of the line stays."""
     title = ast.parse(source).body[0]
     lines = source.encode().splitlines(
         keepends=True
@@ -334,7 +334,7 @@ def _as_words(text: str) -> str:
 
 
 def _indented(body: str) -> str:
-    """The code one step further in: as it is written, or as Python writes it where a text of several lines would change."""
+    """The code indented once; unparsed where indenting would change a string of several lines."""
     plain = textwrap.indent(body, "    ")
     tree = ast.parse(body)
     try:
