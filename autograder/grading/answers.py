@@ -77,9 +77,7 @@ def _name_answers(result: Repaired, template: Template) -> None:
 
 
 def _say_which_counts(
-    result: Repaired,
-    elsewhere: dict[tuple[Cell, bool], list[str]],
-    copies: dict[tuple[int, bool], list[str]],
+    result: Repaired, elsewhere: dict[tuple[Cell, bool], list[str]], copies: dict[tuple[int, bool], list[str]]
 ) -> None:
     for (cell, doubled), names in elsewhere.items():
         if names == [cell.grade_id]:

@@ -227,12 +227,7 @@ class Grader:
         return sorted((name for name in failed if place_of[name] < last), key=place_of.__getitem__)
 
     def _judged_at_its_check(
-        self,
-        session: Session,
-        budgets: Budgets,
-        name: str,
-        repaired: Repaired,
-        others: Mapping[str, Judged],
+        self, session: Session, budgets: Budgets, name: str, repaired: Repaired, others: Mapping[str, Judged]
     ) -> Judged | None:
         """The question with all as it stood when its check cell had run; None if there was no answer then, or no time is left."""
         check = self.template.test_of[name]

@@ -39,19 +39,9 @@ _CALLS_ITS_ARGUMENT = frozenset({
 })  # fmt: skip
 #: The syntax of a constant, and the functions that may be called in it.
 _PARTS = (
-    *(
-        ast.Constant,
-        ast.List,
-        ast.Tuple,
-        ast.Set,
-        ast.Dict,
-        ast.UnaryOp,
-        ast.BinOp,
-        ast.operator,
-        ast.unaryop,
-    ),
-    *(ast.Name, ast.Attribute, ast.expr_context, ast.Call, ast.keyword),
-)
+    ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.Name,
+    ast.Attribute, ast.expr_context, ast.Call, ast.keyword,
+)  # fmt: skip
 _HOLDS = frozenset({
     "array", "asarray", "tensor", "as_tensor", "arange", "linspace", "zeros", "ones", "full", "eye", "float32", "float64", "int64",
     "reshape", "list", "tuple", "dict", "set", "frozenset", "range", "float", "int", "complex", "bytes", "Counter", "deque",

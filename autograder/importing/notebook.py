@@ -8,7 +8,7 @@ import json
 import logging
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -238,43 +238,20 @@ def _survives(cell: NotebookNode) -> bool:
 
 
 def tests_text(lab: str, source: str, cells: Sequence[TestCell], names: Names) -> str:
-    """The file of hidden tests: what the moved cells share, and a test a cell."""
+    """The file of hidden tests: imports, constants and helpers of the moved cells, and a test for each."""
     moved = [cell for cell in cells if not cell.reason]
-    shared = sorted({name for cell in moved for name in cell.given})
-    nodes = list(dict.fromkeys(names.given[name] for name in shared))
-    nodes.sort(
-        key=lambda node: (
-            not isinstance(node, (ast.Import, ast.ImportFrom)),
-            isinstance(node, ast.FunctionDef),
-        )
+    shared = [names.given[name] for name in sorted({name for cell in moved for name in cell.given})]
+    by_kind: dict[type, list[str]] = {ast.Import: [], ast.Assign: [], ast.FunctionDef: []}
+    for node in dict.fromkeys(shared):
+        by_kind[ast.Import if isinstance(node, ast.ImportFrom) else type(node)].append(ast.unparse(node))
+    imports, constants, helpers = (list(dict.fromkeys(lines)) for lines in by_kind.values())
+    title = (
+        f"Lab {lab[:2]}: the test cells of {_as_words(source)}.ipynb that mean the same outside the notebook."
     )
-    head = [
-        f'"""Lab {lab[:2]}: the test cells of {_as_words(source)}.ipynb that mean the same outside the notebook."""'
-    ]
-    lines = list(dict.fromkeys(ast.unparse(node) for node in nodes))
-    head.append(
-        "\n".join(
-            [
-                *lines[: (count := _imports(nodes, lines))],
-                "",
-                "from autograder.testing import hidden_test, moved_cell",
-            ]
-        ).strip()
-    )
-    constants = [line for line in lines[count:] if not line.startswith(("def ", "@"))]
-    helpers = [line for line in lines[count:] if line not in constants]
-    head += ["\n".join(constants)] if constants else []
-    return (
-        "\n\n".join(head)
-        + "".join(f"\n\n\n{helper}" for helper in helpers)
-        + "".join(f"\n\n\n{_as_test(cell, moved)}" for cell in moved)
-        + "\n"
-    )
-
-
-def _imports(nodes: Iterable[ast.stmt], lines: Sequence[str]) -> int:
-    wanted = {ast.unparse(node) for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))}
-    return sum(line in wanted for line in lines)
+    own = ["", "from autograder.testing import hidden_test, moved_cell"]
+    head = [f'"""{title}"""', "\n".join([*imports, *own]).strip(), "\n".join(constants)]
+    tests = [_as_test(cell, moved) for cell in moved]
+    return "\n\n\n".join(["\n\n".join(filter(None, head)), *helpers, *tests]) + "\n"
 
 
 def _as_test(cell: TestCell, moved: Sequence[TestCell]) -> str:

@@ -10,10 +10,7 @@ import pytest
 from rich.console import Console
 
 from autograder.cli.grade_table import show_table
-from autograder.grading.cell_errors import (
-    stopped_cells,
-    with_cell_errors,
-)
+from autograder.grading.cell_errors import stopped_cells, with_cell_errors
 from autograder.grading.repair import Template, repair
 from autograder.grading.repaired import Cell
 from autograder.results import CellOutcome, QuestionResult, SubmissionResult, TestResult, whole_sentences

@@ -471,7 +471,7 @@ def test_the_cards_data_are_values_only_and_come_back_from_json():
         compare.value_difference(right, x.mean(axis=1)) == compare.value_difference(slip, x.sum(axis=1)) == ""
     )
     assert data["misconceptions"][0] == {
-        "hint": "Your rows are summed. A mean divides by how many numbers there are.",
+        "hint": "Your rows are summed. A mean divides by how many numbers there are."
     }
     assert list(data["parts"][0]["cases"][1]["slips"]) == ["0"]  # the other is right here
     assert list(data["parts"][1]["cases"][0]["slips"]) == ["0", "1"]

@@ -144,11 +144,7 @@ def _repeated(declared: list[Declared]) -> list[Fault]:
 
 def _without_words(declared: list[Declared]) -> list[Fault]:
     """Missing docstrings, which students read as titles and hints."""
-    words = {
-        "hidden_test": "its title",
-        "family": "its title",
-        "misconception": "the hint",
-    }
+    words = {"hidden_test": "its title", "family": "its title", "misconception": "the hint"}
     return [
         Fault(d.file, d.line, d.name, f"it needs a docstring: {words[d.kind]}")
         for d in declared

@@ -257,8 +257,7 @@ def _check_pairs(outline: Outline) -> None:
         if name not in tested:
             near = nearest(name, tested.keys() - asked.keys()) if tested.keys() - asked.keys() else ""
             outline.blame(
-                asked[name],
-                f'no cell test="{name}" gives it points (points=0 makes it a challenge){near}',
+                asked[name], f'no cell test="{name}" gives it points (points=0 makes it a challenge){near}'
             )
     for cell in (cell for cell in outline.cells if cell.role == "test"):
         name = cell.name
