@@ -193,22 +193,6 @@ class Executor:
         watch, self.watch = self.watch, None
         return watch.stop() if watch is not None else []
 
-    def _again(self, frames: list[bytes]) -> None:
-        """Serve these requests once more for the watch, which is off while they are read: that is no student's code."""
-        errors: tuple[type[BaseException], ...] = (WireError, *self.catch)
-        for frame in frames:
-            if self.watch is None:
-                return
-            self.watch.stop()
-            try:
-                message = self._decode(frame)
-                self.watch.start()
-                self._perform(message)
-            except errors:
-                pass
-        if self.watch is not None:
-            self.watch.start()
-
     def _shapes(self, target: Any, wanted: list[str]) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the trainable parameters, each once: under a ``wanted`` name where it has several."""
         names: dict[int, list[str]] = {}
@@ -242,7 +226,6 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "callables": Executor._callables,
     "watch": Executor._watch,
     "watched": Executor._watched,
-    "again": Executor._again,
 }
 
 

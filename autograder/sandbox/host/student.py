@@ -169,28 +169,12 @@ class Student(_RemoteCallable):
         False when none of them is there, because nothing has imported its library: then there is nothing to note.
         """
         can_see, _ = self._rpc.request("watch", list(names))
-        self._rpc.watching = can_see is True
-        return self._rpc.watching
+        return can_see is True
 
     def watched(self, names: Sequence[str]) -> tuple[str, ...]:
         """Those of ``names`` that were called since ``watch``, as the sandbox says. The student's code can hide them."""
-        self._rpc.watching = False
         seen, _ = self._rpc.request("watched")
         return tuple(name for name in names if name in seen) if type(seen) is list else ()
-
-    def keep_requests(self, test: str) -> None:
-        """Keep what ``test``, which has passed, sent since ``start_trace``: ``ask_again`` may need it."""
-        self._rpc.keep(test)
-
-    def ask_again(self, test: str) -> bool:
-        """Under the watch: send what ``test`` sent once more, with no result. False when the test has to run for that.
-
-        So it is where the test gave the student functions of its own, or sent very much, and in a child that is new.
-        """
-        if not self._rpc.watching or test not in self._rpc.kept:
-            return False
-        self._rpc.request("again", self._rpc.kept[test])
-        return True
 
     @property
     def trace(self) -> list[TraceEntry]:
