@@ -92,7 +92,6 @@ def run(
         absent = [s for s in _absent(class_) if students is None or s.student in students]
         class_, notebooks = class_ + absent, notebooks + read_class(absent, lab)
 
-        from autograder.run.local_engine import MANY, prepare
         from autograder.run.plan import EarlierRun, make_plan
 
         grade_all = engine_named(engine, zygotes)
@@ -101,8 +100,6 @@ def run(
         plan = make_plan(notebooks, earlier, assignment.context, force)
         if engine == "local":
             zygotes.launch(plan.to_grade)
-            if len(plan.to_grade) >= MANY:
-                prepare(assignment)
         results = stack.enter_context(execute(plan, assignment, grade_all, jobs or cores(), out, force))
         planned(plan)
         return record(results, plan, assignment, class_, out, whole_class=students is None, graded=graded)
