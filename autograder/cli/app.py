@@ -445,7 +445,6 @@ def serve(
     lti: Annotated[
         bool, _option("--lti", "Inside the learning system that [lti] of course.toml names, by LTI 1.3.")
     ] = False,
-    verbose: Annotated[bool, _option("--verbose", "A line for each request.", "-v")] = False,
 ) -> None:
     """Run a live class: students hand in and hear at once, the lecturer sees what the room misunderstands."""
     from autograder.cli.serve import serve as run
@@ -455,7 +454,7 @@ def serve(
         raise UserError("Give --hub or --lti: only one of them can say who asks.")
     run(
         [lab_name(lab) for lab in labs], out, address=address, port=port, url=url, jobs=jobs, hub=hub, lti=lti,
-        verbose=verbose, console=console,
+        console=console,
     )  # fmt: skip
 
 
