@@ -28,7 +28,7 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
 from autograder.course.lab import LabSpec
-from autograder.errors import GradingError
+from autograder.errors import GradingError, database_error
 from autograder.files import folder_name, parse_time
 from autograder.gradebook.cells import LabCells, lab_cells, save_lab
 from autograder.gradebook.final_points import CellPoints, TeacherMarks
@@ -422,7 +422,7 @@ class GradebookWriter:
             with Session(self._engine) as session, session.begin():
                 yield session
         except DatabaseError as error:
-            raise GradingError(_sentence_for(self.path, str(error.orig))) from error
+            raise database_error(f"The gradebook {self.path}", error.orig or error) from error
 
 
 def _select(session: Session, query: Any) -> Any:
@@ -603,15 +603,3 @@ def newest_revision() -> str:
     found = [mark for file in files for mark in _REVISION.findall(file.read_text(encoding="utf-8"))]
     (newest,) = {name for down, name in found if not down} - {name for down, name in found if down}
     return str(newest)
-
-
-def _sentence_for(path: Path, message: str) -> str:
-    """What a person can do about SQLite's message, in one sentence."""
-    lowered = message.lower()
-    if "locked" in lowered or "busy" in lowered:
-        return f"The gradebook {path} is in use by another program: let it finish and try again."
-    if "full" in lowered:
-        return f"There is no room left on the disk for the gradebook {path}: make room and try again."
-    if "readonly" in lowered or "unable to open" in lowered or "disk i/o" in lowered:
-        return f"The gradebook {path} cannot be written: check its folder's permissions and try again."
-    return f"The file {path} cannot be used as a gradebook ({message}): move it away and try again."

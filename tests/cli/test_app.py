@@ -255,4 +255,4 @@ def test_a_gradebook_or_a_row_that_is_gone_gives_nobody_full_points(graded, refu
         assert not (out / "gradebook.db").exists()
     with sqlite3.connect(out / ".results.db") as store:
         store.execute("UPDATE results SET result = substr(result, 1, 100) WHERE student = 'ada'")
-    assert "are damaged" in refused("export", "canvas", "01", "--out", out)
+    assert "is damaged" in refused("export", "canvas", "01", "--out", out)

@@ -310,7 +310,7 @@ def test_what_cannot_be_written_or_is_no_gradebook_of_this_nbgrader_is_a_sentenc
     for place, sentence in {
         tmp_path / "file" / "gradebook.db": "could not be made",
         tmp_path / "folder.db": "cannot be written",
-        tmp_path / "diary.db": "cannot be used as a gradebook",
+        tmp_path / "diary.db": "is damaged",
         book: "nbgrader db upgrade",
     }.items():
         with pytest.raises(GradingError, match=sentence):
