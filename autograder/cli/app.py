@@ -320,11 +320,11 @@ def report(
 
     The term's says what each student has over the labs, and who is falling behind on which idea.
     """
-    from autograder.cli.rewrite import rewrite_report, write_term
+    from autograder.cli.rewrite import rewrite, write_term
     from autograder.course.masters import lab_name
 
     if lab is not None:
-        console.print(f"✓ {rewrite_report(lab_name(lab), out)}", markup=False)
+        console.print(f"✓ {rewrite(lab_name(lab), out)[0]}", markup=False)
         return
     _, paths = write_term(out, console)
     for path in paths:
@@ -334,10 +334,10 @@ def report(
 @app.command(rich_help_panel=GRADE)
 def feedback(lab: LabArgument, out: GradedOption) -> None:
     """Write every feedback page again, with the scores and comments that people entered in Formgrader."""
-    from autograder.cli.rewrite import rewrite_feedback
+    from autograder.cli.rewrite import rewrite
     from autograder.course.masters import lab_name
 
-    console.print(f"✓ {rewrite_feedback(lab_name(lab), out, console)} pages in {out / 'feedback'}")
+    console.print(f"✓ {rewrite(lab_name(lab), out)[1]} pages in {out / 'feedback'}")
 
 
 @app.command(rich_help_panel=GRADE)

@@ -149,12 +149,13 @@ def test_marks_that_people_entered_reach_feedback_report_and_export_and_survive_
     graded, frozen, tmp_path
 ):
     enter(graded, "bo", "test_normalise_rows", 1.75, "Nearly: look at the axis.")
-    fine(command("feedback", "01", "--out", graded / "out", root=frozen))
+    report = graded / "out" / "report" / f"{LAB}.html"
+    before = report.read_text()
+    assert "3 pages" in fine(command("feedback", "01", "--out", graded / "out", root=frozen))
     page = page_of(graded, "bo")
     assert "Nearly: look at the axis." in page and "gave 1.75 points" in page
-    before = (graded / "out" / "report" / f"{LAB}.html").read_text()
-    fine(command("report", "01", "--out", graded / "out", root=frozen))
-    assert (graded / "out" / "report" / f"{LAB}.html").read_text() != before
+    assert str(report) in fine(command("report", "01", "--out", graded / "out", root=frozen))
+    assert report.read_text() != before
     roster = tmp_path / "canvas.csv"
     header = f"Student,ID,SIS User ID,SIS Login ID,Section,{LAB} (17)"
     roster.write_text(f"{header}\nLovelace Ada,1,,ada,,\nBohr Bo,2,,bo,,\n")
