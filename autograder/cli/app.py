@@ -480,24 +480,6 @@ def invite(
     make(out, url=url, team=team or [], again=names or [], to=to or out / "invitations.csv", console=console)
 
 
-def _system(name: str, what: str = ", and bring grades back") -> typer.Typer:
-    """A learning system's commands, with ``pull``."""
-    commands = typer.Typer(
-        no_args_is_help=True,
-        help=f"Fetch submissions from {name}{what}, by its own interface.",
-    )
-    app.add_typer(commands, name=name.lower(), rich_help_panel=GRADE)
-
-    @commands.command("pull")
-    def pull(lab: LabArgument, submitted: CollectedOption, json_file: JsonOption = None) -> None:
-        """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
-        from autograder.cli import systems
-
-        _write_json(json_file, systems.pull(name, lab, submitted, console))
-
-    return commands
-
-
 SendOption = Annotated[
     bool | None,
     _option(
@@ -511,63 +493,58 @@ ReplaceOption = Annotated[
 ]
 
 
-@_system("Moodle").command("push")
-def push_to_moodle(
-    lab: LabArgument,
-    submitted: SubmittedOption,
-    out: GradedOption,
-    send: SendOption = None,
-    replace: ReplaceOption = None,
-    state: Annotated[
-        str, _option("--state", "With a marking workflow: what the grades are, such as released.")
-    ] = "",
-    json_file: JsonOption = None,
-) -> None:
-    """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
+def _add_system(name: str, *, takes_grades: bool) -> None:
+    """Add a learning system's commands: ``pull``, and ``push`` to one that takes grades."""
+    what = ", and bring grades back" if takes_grades else ""
+    commands = typer.Typer(
+        no_args_is_help=True, help=f"Fetch submissions from {name}{what}, by its own interface."
+    )
+    app.add_typer(commands, name=name.lower(), rich_help_panel=GRADE)
 
-    What a person entered or changed there is left alone and named.
-    """
-    from autograder.cli.systems import exit_status, push
+    @commands.command("pull")
+    def pull(lab: LabArgument, submitted: CollectedOption, json_file: JsonOption = None) -> None:
+        """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
+        from autograder.cli import systems
 
-    done = push("Moodle", lab, submitted, out, console, send=send, replace=replace or [], state=state)
-    _write_json(json_file, done)
-    exit_status(done)
+        _write_json(json_file, systems.pull(name, lab, submitted, console))
 
+    if not takes_grades:
+        return
 
-@_system("Canvas").command("push")
-def push_to_canvas(
-    lab: LabArgument,
-    submitted: SubmittedOption,
-    out: GradedOption,
-    send: SendOption = None,
-    replace: ReplaceOption = None,
-    json_file: JsonOption = None,
-) -> None:
-    """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
+    @commands.command("push")
+    def push(
+        lab: LabArgument,
+        submitted: SubmittedOption,
+        out: GradedOption,
+        send: SendOption = None,
+        replace: ReplaceOption = None,
+        state: Annotated[
+            str, _option("--state", "In Moodle's marking workflow: what the grades are, such as released.")
+        ] = "",
+        json_file: JsonOption = None,
+    ) -> None:
+        """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
 
-    What a person entered or changed there is left alone and named.
-    """
-    from autograder.cli.systems import exit_status, push
+        What a person entered or changed there is left alone and named.
+        """
+        from autograder.cli.systems import exit_status, push
 
-    done = push("Canvas", lab, submitted, out, console, send=send, replace=replace or [])
-    _write_json(json_file, done)
-    exit_status(done)
+        done = push(name, lab, submitted, out, console, send=send, replace=replace or [], state=state)
+        _write_json(json_file, done)
+        exit_status(done)
 
 
-_system("GitHub", "")
+_add_system("Moodle", takes_grades=True)
+_add_system("Canvas", takes_grades=True)
+_add_system("GitHub", takes_grades=False)
 
 
 @app.command("check-course", rich_help_panel=PREPARE)
-def check_course(
-    submitted: Annotated[
-        Path | None, _option("--submitted DIR", "Also say of how many submissions no time is known.")
-    ] = None,
-    json_file: JsonOption = None,
-) -> None:
+def check_course(json_file: JsonOption = None) -> None:
     """Check the course's policy (course.toml) and class list, and show what follows for each lab."""
     from autograder.cli.check_course import show
 
-    _write_json(json_file, show(console, submitted))
+    _write_json(json_file, show(console))
 
 
 @app.command(rich_help_panel=GRADE)

@@ -46,6 +46,8 @@ def _named(name: str, lab: str) -> tuple[Any, int | str]:
 def system_of(name: str, lab: str, state: str = "") -> System:
     """The lab's assignment in the learning system that course.toml names."""
     policy, wanted = _named(name, lab)
+    if state and name != "Moodle":
+        raise UserError("Only Moodle has a marking workflow: leave out --state.")
     if name == "Canvas":
         counts_lateness = settings().has_late_rule(lab) and settings().due(lab) is not None
         return Canvas(policy.site, token(name), policy.course, wanted, counts_lateness=counts_lateness)
