@@ -364,7 +364,6 @@ def export(
             "--download ZIP", "canvas-feedback only: Canvas's bulk download that the submissions came from."
         ),
     ] = None,
-    json_file: JsonOption = None,
 ) -> None:
     """Write the results, with what people entered in Formgrader, for another system."""
     from autograder.cli.rewrite import export_results
@@ -372,9 +371,8 @@ def export(
     from autograder.pages.render import plain
     from autograder.run.world_readable import refuse_world_readable
 
-    refuse_world_readable(*filter(None, (to, json_file)))
+    refuse_world_readable(*filter(None, [to]))
     made = export_results(form, lab_name(lab), out, to, roster=roster, download=download)
-    _write_json(json_file, {"paths": [str(path) for path in made.paths], "notes": list(made.notes)})
     if len(made.paths) == 1:
         console.print(f"✓ {made.paths[0]}", markup=False)
     elif made.paths:
@@ -402,7 +400,6 @@ def collect(
             "When each student handed in: Canvas's report or API list, Moodle's worksheet, GitHub Classroom's grades, or student,time.",
         ),
     ] = None,
-    json_file: JsonOption = None,
 ) -> None:
     """Put the notebooks of a bulk download (Canvas, Moodle, GitHub Classroom, Blackboard, ILIAS) where grading looks for them."""
     from autograder.collect import collect as gather
@@ -410,7 +407,6 @@ def collect(
     from autograder.pages.render import plain  # a file's name may hold what a terminal would obey
 
     done = gather(source, submitted, lab_name(lab), kind=kind, times=times)
-    _write_json(json_file, done.as_json())
     for note in done.notes:
         console.print(f"  {plain(note)}", markup=False)
     console.print(
@@ -502,11 +498,11 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
     app.add_typer(commands, name=name.lower(), rich_help_panel=GRADE)
 
     @commands.command("pull")
-    def pull(lab: LabArgument, submitted: CollectedOption, json_file: JsonOption = None) -> None:
+    def pull(lab: LabArgument, submitted: CollectedOption) -> None:
         """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
         from autograder.cli import systems
 
-        _write_json(json_file, systems.pull(name, lab, submitted, console))
+        systems.pull(name, lab, submitted, console)
 
     if not takes_grades:
         return
@@ -521,17 +517,17 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
         state: Annotated[
             str, _option("--state", "In Moodle's marking workflow: what the grades are, such as released.")
         ] = "",
-        json_file: JsonOption = None,
     ) -> None:
         """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
 
         What a person entered or changed there is left alone and named.
         """
-        from autograder.cli.systems import exit_status, push
+        from autograder.cli import systems
 
-        done = push(name, lab, submitted, out, console, send=send, replace=replace or [], state=state)
-        _write_json(json_file, done)
-        exit_status(done)
+        if not systems.push(
+            name, lab, submitted, out, console, send=send, replace=replace or [], state=state
+        ):
+            raise typer.Exit(1)
 
 
 _add_system("Moodle", takes_grades=True)
@@ -540,11 +536,11 @@ _add_system("GitHub", takes_grades=False)
 
 
 @app.command("check-course", rich_help_panel=PREPARE)
-def check_course(json_file: JsonOption = None) -> None:
+def check_course() -> None:
     """Check the course's policy (course.toml) and class list, and show what follows for each lab."""
     from autograder.cli.check_course import show
 
-    _write_json(json_file, show(console))
+    show(console)
 
 
 @app.command(rich_help_panel=GRADE)

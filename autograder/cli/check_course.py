@@ -34,7 +34,7 @@ WHERE_FROM = (
 
 
 def show(console: Console) -> list[dict[str, Any]]:
-    """Print what holds for each lab, and return it for ``--json``. ``UserError`` names the line of a mistake."""
+    """Print what holds for each lab, and return it, a row a lab. ``UserError`` names the line of a mistake."""
     policy = settings()
     path = course_file()
     console.print(f"{policy.name}: {path if path.exists() else 'no course.toml, so defaults'}", markup=False)
