@@ -16,7 +16,7 @@ MAX_CALLBACKS = 200_000
 #: Bytes that a submission may make this process hold for its diagnosis, in all traces that live at a time.
 MAX_TRACE_BYTES = 128 << 20
 #: Stands in a trace for all that came when the allowance was spent.
-_TOO_MUCH = wire.Opaque("too much to keep")
+_TOO_MUCH = "too much to keep"
 
 
 @dataclass

@@ -82,13 +82,6 @@ class Reference:
     key: int | str
 
 
-@dataclass(frozen=True)
-class Opaque:
-    """Replaces a value of a type that cannot be sent."""
-
-    type_name: str
-
-
 def type_name(value: object) -> str:
     """The name of a value's type, read without running any of the type's code, at most 80 characters."""
     kind = type(value)
