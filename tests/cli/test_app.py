@@ -17,6 +17,7 @@ from autograder.course.policy_file import spec
 from autograder.files import feedback_page
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB, command
+from tests.gradebook.by_hand import enter
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
@@ -41,25 +42,9 @@ def page_of(folder: Path, student: str) -> str:
     return feedback_page(folder / "out", student, LAB).read_text(encoding="utf-8")
 
 
-def enter(folder: Path, student: str, cell: str, score: float, comment: str = "") -> None:
-    """What Formgrader does when a person gives points and writes a comment."""
-    with Gradebook(f"sqlite:///{folder / 'out' / 'gradebook.db'}") as book:
-        grade = book.find_grade(cell, LAB, LAB, student)
-        grade.manual_score, grade.needs_manual_grade = score, False
-        if comment:
-            name = cell.removeprefix("test_")
-            book.find_comment(name, LAB, LAB, student).manual_comment = comment
-        book.db.commit()
-
-
 def penalty(folder: Path, student: str) -> float | None:
-    with sqlite3.connect(folder / "out" / "gradebook.db") as database:
-        [(value,)] = database.execute(
-            "SELECT late_submission_penalty FROM submitted_notebook n "
-            "JOIN submitted_assignment a ON n.assignment_id = a.id WHERE a.student_id = ?",
-            (student,),
-        ).fetchall()
-    return value
+    with Gradebook(f"sqlite:///{folder / 'out' / 'gradebook.db'}") as book:
+        return book.find_submission_notebook(LAB, LAB, student).late_submission_penalty
 
 
 def score_of(folder: Path, student: str) -> float:
@@ -143,7 +128,11 @@ def test_the_class_list_says_who_is_missing_and_who_is_a_stranger(graded, frozen
 def test_marks_that_people_entered_reach_feedback_report_and_export_and_survive_a_regrade_of_everything(
     graded, frozen, tmp_path
 ):
-    enter(graded, "bo", "test_normalise_rows", 1.75, "Nearly: look at the axis.")
+    enter(
+        graded / "out" / "gradebook.db", LAB, "bo", "test_normalise_rows", "Nearly: look at the axis.",
+        manual_score=1.75,
+    )  # fmt: skip
+    enter(graded / "out" / "gradebook.db", LAB, "bo", "test_second_order", extra_credit=0.5)
     report = graded / "out" / "report" / f"{LAB}.html"
     before = report.read_text()
     assert "3 pages" in fine(command("feedback", "01", "--out", graded / "out", root=frozen))
@@ -168,11 +157,8 @@ def test_marks_that_people_entered_reach_feedback_report_and_export_and_survive_
         for q in row["questions"]
         if q["name"] == "normalise_rows"
     )
-    assert float(rows["bo"][5]) == pytest.approx(without - normalise_rows + 1.75, abs=0.011)
+    assert float(rows["bo"][5]) == pytest.approx(without - normalise_rows + 1.75 + 0.5, abs=0.011)
     assert "answers that wait for a person" in said
-    with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:
-        book.find_grade("test_second_order", LAB, LAB, "bo").extra_credit = 0.5
-        book.db.commit()
     words = ("regrade", "01", "--submitted", graded / "submitted", "--out", graded / "out", "--all")
     assert "asked for: all questions tested" in fine(command(*words, root=frozen))
     with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:

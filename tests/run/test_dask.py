@@ -18,7 +18,8 @@ import pytest
 from autograder.errors import GradingError
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import BROKEN, LAB, STARTED_BY, WRONG, command, environment, hand_in
-from tests.run.test_nothing_lost import finished, gradebook, pages, results, workers, workers_left
+from tests.gradebook.by_hand import dump
+from tests.run.test_nothing_lost import finished, pages, results, workers, workers_left
 
 pytest.importorskip("distributed", reason="the Dask engine needs the package distributed")
 from distributed import LocalCluster
@@ -159,7 +160,7 @@ def test_a_class_gets_the_same_results_though_a_worker_is_killed_and_another_has
     assert 4 <= at_the_kill < STUDENTS, "the worker was killed in mid-run"
     assert "takes no part: No space left on device." in errors
     assert results(tmp_path) == results(local)
-    assert gradebook(tmp_path) == gradebook(local)
+    assert dump(tmp_path / "gradebook.db") == dump(local / "gradebook.db")
     assert pages(tmp_path) == pages(local)
 
 
