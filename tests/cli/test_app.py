@@ -168,20 +168,6 @@ def test_marks_that_people_entered_reach_feedback_report_and_export_and_survive_
     assert "Nearly: look at the axis." in page_of(graded, "bo")
 
 
-def test_collect_puts_a_bulk_download_where_grading_looks(graded, frozen, tmp_path):
-    download = tmp_path / "download"
-    download.mkdir()
-    notebook = graded / "submitted" / "ada" / LAB / f"{LAB}.ipynb"
-    (download / f"lovelaceada_4711_99_{LAB}.ipynb").write_bytes(notebook.read_bytes())
-    said = fine(
-        command("collect", download, "01", "--submitted", tmp_path / "in", "--kind", "canvas", root=frozen)
-    )
-    assert "1 submissions" in said
-    [found] = (tmp_path / "in").glob(f"*/{LAB}/{LAB}.ipynb")
-    assert found.read_bytes() == notebook.read_bytes() and not found.with_name("timestamp.txt").exists()
-    assert "none of them is late: lovelaceada_4711" in " ".join(said.split())
-
-
 @pytest.fixture
 def refused(monkeypatch, capsys):
     """``refused("report", "01", …)``: what a command says that ends with exit status 2 and one sentence."""

@@ -16,7 +16,7 @@ from nbgrader.api import Gradebook
 from autograder.course.lab import LabSpec
 from autograder.exports import export
 from autograder.gradebook.cells import test_cells as cells_of
-from autograder.gradebook.final_points import CellPoints, final_points, with_final_points
+from autograder.gradebook.final_points import final_points, with_final_points
 from autograder.gradebook.writer import GradebookWriter
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.report import build_report
@@ -99,12 +99,6 @@ def test_everybody_who_shows_points_shows_the_same(
     report = build_report([shown], spec, tmp_path).read_text(encoding="utf-8")
     functions = sum(final.questions[question.name].final for question in result.questions)
     assert f'data-value="{functions}"><strong>' in report
-
-
-def test_what_waits_for_a_person_is_told_from_zero_points() -> None:
-    assert CellPoints(None).score is None and CellPoints(None).final == 0.0
-    assert CellPoints(0.0).score == 0.0
-    assert CellPoints(4.0, manual=0.0).score == 0.0, "a manual zero wins, too"
 
 
 def test_what_the_course_takes_back_goes_and_what_a_person_entered_stays(

@@ -231,15 +231,6 @@ def test_memory_that_processes_share_counts_once(zygote):
         assert session.status is None
 
 
-def test_the_disk_is_small(session):
-    source = (
-        "written = 0\ntry:\n    for i in range(100):\n        open(f'{}/{{i}}', 'wb').write(bytes(1 << 20)); written += 1\n"
-        "except OSError:\n    pass\n!rm -f {}/*[0-9]\nassert 8 <= written <= 16, written"
-    )
-    cells = [(place, source.format(place, place)) for place in (".", "/tmp", "/dev/shm")]
-    assert [outcome.error for outcome in session.run_cells(cells)] == ["", "", ""]
-
-
 #: Stops by itself at process 400 of its namespace, should the limits ever fail to stop it.
 FORK_BOMB = (
     "import os\nwhile os.getpid() < 400:\n    try: os.fork()\n    except OSError: open('/tmp/x', 'w').close()"

@@ -2,7 +2,6 @@
 
 import array
 import collections
-import contextlib
 import enum
 import gc
 import itertools
@@ -16,16 +15,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from autograder.sandbox import wire
 from autograder.sandbox.host.student import Handle
-from autograder.sandbox.wire import OpaqueError, Reference, WireError, WireLimits
-from autograder.sandbox.wire.decode import DECODERS
-
-SMALL = WireLimits(header_bytes=4000, total_bytes=20_000, items=500, depth=10, integer_bits=500)
+from autograder.sandbox.wire import OpaqueError, Reference, WireError
 
 scalars = st.one_of(
     st.none(),
@@ -291,37 +287,6 @@ def frame_of(tree, lengths=(), body=b""):
     """A frame with a header of the attacker's choice."""
     header = tree if isinstance(tree, bytes) else json.dumps([tree, list(lengths)]).encode()
     return wire.PREFIX.pack(wire.MAGIC, len(header), len(body)) + header + body
-
-
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.binary(max_size=300))
-def test_random_bytes_are_refused(data):
-    for frame in (data, wire.MAGIC + data, frame_of(data)):
-        with pytest.raises(WireError):
-            wire.decode(frame, SMALL)
-
-
-json_trees = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.sampled_from(["<f8", "|b1", "<U1", "C", "F", "S", "float32", "PCG64", "handle", "ff", "int"])
-    | st.text(max_size=3),
-    lambda part: st.one_of(
-        st.builds(lambda tag, parts: [tag, *parts], st.sampled_from(sorted(DECODERS)), st.lists(part)),
-        st.lists(part, max_size=4),
-        st.dictionaries(st.text(max_size=2), part, max_size=2),
-    ),
-    max_leaves=12,
-)
-
-
-@settings(max_examples=200, deadline=None)
-@given(json_trees, st.lists(st.integers(0, 40), max_size=3))
-def test_a_well_formed_header_with_any_content_gives_a_value_or_a_wire_error(tree, lengths):
-    with contextlib.suppress(WireError):
-        wire.decode(frame_of(tree, lengths, bytes(sum(lengths))), SMALL)
 
 
 @pytest.mark.parametrize(

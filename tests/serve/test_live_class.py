@@ -120,11 +120,6 @@ def test_after_kills_of_service_and_workers_every_receipt_has_one_verdict_and_th
     assert all(attempt.verdict is not None for attempt in attempts if attempt.student in receipts)
 
 
-def test_a_second_service_does_not_start_on_the_same_folder(served, frozen):
-    other = command("serve", "01", "--out", served.out, "--port", 1, root=frozen)
-    assert other.returncode == 2 and "Another command is writing" in other.stderr
-
-
 def descendants(pid: int) -> set[int]:
     """The processes that a process has started, directly or not."""
     found: set[int] = set()
