@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: Seconds between two looks at whether a verdict is there.
+LOOK_EVERY = 0.1
 #: How often one person may send a notebook in a minute, taken or not.
 A_MINUTE = 20
 #: How often one person may ask for pages and answers in a minute. A page of all 14 labs asks 29 times as it opens.
@@ -137,7 +139,6 @@ class Service:
         self._read: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=READS_A_MINUTE))
         self._laying_out = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._waiters: dict[int, list[asyncio.Event]] = defaultdict(list)
 
     def _assignment(self, lab: str) -> Assignment:
         kit = self._kits / lab / "coursekit"
@@ -207,35 +208,18 @@ class Service:
 
     async def wait_for_verdict(self, attempt: Attempt, seconds: float) -> Attempt:
         """The attempt, once it has a verdict or the time is over."""
-        news = asyncio.Event()
-        self._waiters[attempt.id].append(news)
-        try:
-            now = self.journal.attempt(attempt.id)
-            if now.verdict is None:
-                try:
-                    await asyncio.wait_for(news.wait(), seconds)
-                except TimeoutError:
-                    return now
-                now = self.journal.attempt(attempt.id)
-            return now
-        finally:
-            waiting = self._waiters[attempt.id]
-            waiting.remove(news)
-            if not waiting:
-                del self._waiters[attempt.id]
+        until = time.monotonic() + seconds
+        while attempt.id in self.rooms[attempt.lab].waiting and time.monotonic() < until:
+            await asyncio.sleep(LOOK_EVERY)
+        return self.journal.attempt(attempt.id)
 
     def _told(self, attempt: Attempt, result: SubmissionResult) -> None:
-        """A grader's thread has a verdict: lay out what counts now, and tell who waits."""
+        """A grader's thread has a verdict: lay out what counts now, and tell the room, where whoever waits for it looks."""
         self.try_to_lay_out(attempt.lab, attempt.student)
         if self.part is not None:
             self.part.changed(attempt.lab, attempt.student)
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._tell, attempt, result)
-
-    def _tell(self, attempt: Attempt, result: SubmissionResult) -> None:
-        self.rooms[attempt.lab].verdict(attempt, result)
-        for news in self._waiters.get(attempt.id, ()):
-            news.set()
+            self._loop.call_soon_threadsafe(self.rooms[attempt.lab].verdict, attempt, result)
 
     @property
     def trouble(self) -> str:
