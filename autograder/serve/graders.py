@@ -90,31 +90,31 @@ class Graders:
                 thread.join(timeout=max(0.0, until - time.monotonic()))
 
     def _work(self) -> None:
-        bench = _WarmGraders(self.assignments)
+        workers = _WarmWorkers(self.assignments)
         try:
-            self._warm_up(bench)
+            self._warm_up(workers)
             self._warm.release()
             while (attempt := self.queue.take()) is not None:
                 try:
-                    self._deal_with(attempt, bench)
+                    self._grade_one(attempt, workers)
                 except Exception as error:  # whatever it is: a grader lives as long as the service
                     self._in_trouble(error, attempt)
         finally:
-            bench.close()
+            workers.close()
 
-    def _warm_up(self, bench: _WarmGraders) -> None:
+    def _warm_up(self, workers: _WarmWorkers) -> None:
         try:
-            bench.ready(next(iter(self.assignments)))
+            workers.ready(next(iter(self.assignments)))
         except CannotGradeHere as error:
             self.hopeless = str(error)
         except Exception as error:  # the first attempt tries again
             self.trouble = _sentence(error)
 
-    def _deal_with(self, attempt: Attempt, bench: _WarmGraders) -> None:
+    def _grade_one(self, attempt: Attempt, workers: _WarmWorkers) -> None:
         """Grade one attempt and keep its verdict, or have it wait again."""
         began = time.monotonic()
         try:
-            result = bench.grade(attempt, self.journal)
+            result = workers.grade(attempt, self.journal)
             kept = self.journal.finish(attempt, result)
         except Exception as error:
             self._in_trouble(error, attempt)
@@ -137,7 +137,7 @@ def _sentence(error: Exception) -> str:
     return str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
 
 
-class _WarmGraders:
+class _WarmWorkers:
     """The workers of one grader: one for each lab, the longest unused makes way."""
 
     def __init__(self, assignments: Mapping[str, Assignment]):
