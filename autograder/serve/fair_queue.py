@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 import statistics
 import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from autograder.serve.journal import Attempt
 
@@ -20,14 +18,6 @@ SLOW, TIMES = 30.0, 3.0
 GUESSES = 5
 #: Its student comes after the others for so many times as long as it took.
 BEHIND = 5.0
-
-
-@dataclass
-class _Last:
-    """What a student's last notebook took."""
-
-    seconds: float
-    behind_until: float
 
 
 class FairQueue:
@@ -42,9 +32,10 @@ class FairQueue:
         self._clock = clock
         self._changed = threading.Condition()
         self._waiting: OrderedDict[str, deque[Attempt]] = OrderedDict()
-        #: student -> when the grading of their notebook began.
-        self._under_way: dict[str, float] = {}
-        self._last: dict[str, _Last] = {}
+        #: The students whose notebook is being graded.
+        self._under_way: set[str] = set()
+        #: student -> until when they come after the others.
+        self._behind_until: dict[str, float] = {}
         self._closed = False
         self._took: deque[float] = deque(maxlen=50)
 
@@ -69,7 +60,7 @@ class FairQueue:
             attempt = attempts.popleft()
             if attempts:
                 self._waiting[student] = attempts  # at the end: the others come first
-            self._under_way[student] = self._clock()
+            self._under_way.add(student)
             return attempt
 
     def _next(self) -> str | None:
@@ -81,24 +72,20 @@ class FairQueue:
         return min(free, key=self._is_slow, default=None)
 
     def _is_slow(self, student: str) -> bool:
-        last = self._last.get(student)
-        return last is not None and self._clock() < last.behind_until
+        return self._clock() < self._behind_until.get(student, 0.0)
 
     def done(self, attempt: Attempt, seconds: float | None = None) -> None:
         """It was graded, in so many seconds (None: it was not)."""
         with self._changed:
-            self._under_way.pop(attempt.student, None)
+            self._under_way.discard(attempt.student)
             if seconds is not None:
-                last = self._last.setdefault(attempt.student, _Last(seconds, self._clock()))
-                last.seconds = seconds
                 if seconds > max(SLOW, TIMES * statistics.median((*self._took, *[FIRST_GUESS] * GUESSES))):
-                    last.behind_until = max(last.behind_until, self._clock() + BEHIND * seconds)
+                    until = self._clock() + BEHIND * seconds
+                    self._behind_until[attempt.student] = max(
+                        until, self._behind_until.get(attempt.student, until)
+                    )
                 self._took.append(seconds)
             self._changed.notify_all()
-
-    def _usual(self) -> float:
-        """The seconds of a notebook, of which a few slow ones change nothing."""
-        return statistics.median(self._took or (FIRST_GUESS,))
 
     def waiting_of(self, student: str) -> int:
         """How many attempts of a student wait."""
@@ -122,25 +109,9 @@ class FairQueue:
             return len(self._under_way) + others + place
 
     def seconds_for(self, ahead: int) -> float:
-        """About how long it takes until one with so many ahead is graded.
-
-        What has been under way for longer than usual is thought to take as long again.
-        """
+        """About how long it takes until one with so many ahead is graded; a few slow ones change nothing."""
         with self._changed:
-            free = [self._remaining(student) for student in self._under_way]
-            ahead -= len(free)
-            free += [0.0] * (self.workers - len(free))
-            heapq.heapify(free)
-            usual = self._usual()
-            for _ in range(ahead):
-                heapq.heapreplace(free, free[0] + usual)
-            return free[0] + usual
-
-    def _remaining(self, student: str) -> float:
-        """The seconds that a notebook under way is thought to take yet, from what the student's last one took."""
-        passed = self._clock() - self._under_way[student]
-        usual = self._last[student].seconds if student in self._last else self._usual()
-        return usual - passed if passed < usual else passed
+            return statistics.median(self._took or (FIRST_GUESS,)) * (ahead // self.workers + 1)
 
     def close(self) -> None:
         """Let those go who wait for an attempt; what waits stays in the journal."""

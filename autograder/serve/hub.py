@@ -29,8 +29,8 @@ def started_by_hub() -> tuple[str, str, int]:
     return prefix, where.hostname, where.port
 
 
-#: Seconds that the hub has for saying who somebody is, how many such questions it is asked at once, and how many may wait.
-ANSWERS_WITHIN, AT_ONCE, WAITING = 5, 16, 500
+#: Seconds that the hub has for saying who somebody is, and how many such questions may wait.
+ANSWERS_WITHIN, WAITING = 5, 500
 #: Logins that are under way, of which the hub's part of this service keeps a note each, and the longest address in one.
 LOGINS, LONGEST_ADDRESS = 20_000, 500
 
@@ -70,8 +70,7 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
             raise Failure(503, "Too many people ask the hub at once: try again in a minute")
         OnHub._waiting += 1
         try:
-            async with self.application.settings.setdefault("hub_is_asked", asyncio.Semaphore(AT_ONCE)):
-                model = cast(_Model, await asyncio.wait_for(self._user(), ANSWERS_WITHIN))
+            model = cast(_Model, await asyncio.wait_for(self._user(), ANSWERS_WITHIN))
         except (TimeoutError, HTTPError):
             raise Failure(503, "The hub does not say who you are: try again in a minute") from None
         finally:
