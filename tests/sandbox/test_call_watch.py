@@ -62,43 +62,6 @@ def test_a_call_in_the_students_code_is_seen_however_it_is_reached_and_what_a_li
     assert sys.getprofile() is None, "the watch ends"
 
 
-def test_a_forbidden_function_is_seen_under_each_name_that_its_library_has_for_it():
-    """Found in the library itself, called by a name that is put together at run time.
-
-    Which of them count is seen by their values: some only write down what they are asked for.
-    """
-    import torch.onnx._internal.torchscript_exporter.symbolic_opset9  # has a softmax without values
-
-    right = torch.softmax(X, -1)
-
-    def computes(function) -> bool:
-        for rest in (-1,), (-1, None), (-1, False):
-            try:
-                if torch.allclose(function(X, *rest), right):
-                    return True
-            except Exception:
-                continue
-        return False
-
-    same = {
-        (module.__name__, name)
-        for module in [*sys.modules.values()]
-        if getattr(module, "__name__", "").split(".")[0] == "torch"
-        for name, thing in vars(module).items()
-        if name.strip("_") == "softmax" and callable(thing) and computes(thing)
-    }
-    unseen = []
-    for module, name in sorted(same):
-        source = (
-            f"import sys\ng = getattr(sys.modules[{module!r}], {name!r})\ndef f(x):\n"
-            "    for rest in (-1,), (-1, None), (-1, False):\n        try: g(x, *rest)\n        except Exception: pass"
-        )
-        if not watched(source, X):
-            unseen.append(f"{module}.{name}")
-    assert len(same) > 4
-    assert unseen == []
-
-
 NAME = ("str.encode",)
 
 
