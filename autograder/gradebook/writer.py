@@ -22,7 +22,6 @@ from nbgrader import api
 from nbgrader.dbutil import ALEMBIC_DIR
 from nbgrader.utils import compute_checksum
 from sqlalchemy import create_engine, event, inspect, select, text, update
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
@@ -85,13 +84,6 @@ class GradebookWriter:
     def close(self) -> None:
         """Let go of the file."""
         self._engine.dispose()
-
-    def add_students(self, students: Iterable[str]) -> None:
-        """Create the students who are not in the gradebook yet: a class in one transaction."""
-        rows = [{"id": storable(student)} for student in students]
-        if rows:
-            with self._transaction() as session:
-                session.execute(sqlite_insert(api.Student).on_conflict_do_nothing(), rows)
 
     def write(self, result: SubmissionResult, *, regraded: bool | Collection[str] = True) -> None:
         """Record one submission: all of it or, when anything fails, nothing.

@@ -93,11 +93,10 @@ class Recorder:
         self.gradebook.close()
 
     def begin(self, class_: Sequence[Submission], again: Collection[str] = ()) -> None:
-        """Make rows for everybody in the class, and bring the time of results that stay as they are up to date.
+        """Bring the time of results that stay as they are up to date.
 
         Of those who are graded ``again`` the new time belongs to the new result: until that is there, the earlier one keeps its own.
         """
-        self.gradebook.add_students(submission.student for submission in class_)
         self.secrets = {
             one.student: secret_of(self.lab, one.student, one.path.parent if one.path else None)
             for one in class_
