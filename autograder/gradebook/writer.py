@@ -22,6 +22,7 @@ from nbgrader import api
 from nbgrader.dbutil import ALEMBIC_DIR
 from nbgrader.utils import compute_checksum
 from sqlalchemy import create_engine, event, inspect, select, text, update
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
@@ -29,7 +30,7 @@ from sqlalchemy.orm import Session
 from autograder.course.lab import LabSpec
 from autograder.errors import GradingError, database_error
 from autograder.files import folder_name, parse_time
-from autograder.gradebook.cells import LabCells, find_or_add, lab_cells, save_lab
+from autograder.gradebook.cells import LabCells, lab_cells, save_lab
 from autograder.gradebook.final_points import CellPoints, TeacherMarks
 from autograder.results import QuestionResult, SubmissionResult
 
@@ -93,30 +94,20 @@ class GradebookWriter:
         were (True for all, False for none). Where the grader itself failed, every cell waits for a person.
         """
         with self._transaction() as session:
-            student = storable(result.student)
-            find_or_add(session, api.Student, id=student)
-            mine = {"assignment_id": self._saved.assignment_id, "student_id": student}
-            submission = find_or_add(session, api.SubmittedAssignment, **mine)
-            notebook = find_or_add(
-                session,
-                api.SubmittedNotebook,
-                assignment_id=submission.id,
-                notebook_id=self._saved.notebook_id,
-            )
-            # None too: a time that is not known any more must not go on counting.
-            submission.timestamp = _timestamp(result.submitted_at)
+            submission_id, notebook_id, is_new = self._find_or_create(session, result)
             if (longer := self._extension(result.student)) is not None:
-                submission.extension = longer
-                self._say(session, "extension", student, str(longer.total_seconds()))
+                session.execute(update(api.SubmittedAssignment), [{"id": submission_id, "extension": longer}])
+                self._say(session, "extension", storable(result.student), str(longer.total_seconds()))
             untouched = _untouched(self.lab, result)
             scores = _auto_scores(self.lab, result, untouched)
             asked = {q.name: _suggestion(q) for q in result.questions if q.in_question}
-            total = self._write_grades(session, notebook.id, scores, regraded, asked)
-            self._write_comments(session, notebook.id, untouched, asked)
+            total = self._write_grades(session, notebook_id, is_new, scores, regraded, asked)
+            self._write_comments(session, notebook_id, is_new, untouched, asked)
             if self._late_penalty is not None:
-                row = session.execute(self._submissions(api.SubmittedAssignment.id == submission.id)).one()
-                notebook.late_submission_penalty = self._penalty(row, row.extension, total)
-            session.flush()  # what is read in the same transaction goes past the session
+                only = api.SubmittedAssignment.id == submission_id
+                row = _select(session, self._submissions(only)).one()
+                penalty = self._penalty(row, row.extension, total)
+                self._write_penalty(session, notebook_id, penalty)
 
     def overrule(self, student: str, question: str, points: float, comment: str) -> bool:
         """Enter a person's score of a question, and why, as Formgrader would; whether the student has a row for it."""
@@ -263,10 +254,24 @@ class GradebookWriter:
 
     # One submission's rows
 
+    def _find_or_create(self, session: Session, result: SubmissionResult) -> tuple[str, str, bool]:
+        """The ids of the SubmittedAssignment and SubmittedNotebook rows, and whether the latter is new: it has no rows yet."""
+        student, submitted = storable(result.student), api.SubmittedAssignment
+        add = sqlite_insert(api.Student.__table__).on_conflict_do_nothing()
+        session.connection().execute(add, [{"id": student}])
+        mine = {"assignment_id": self._saved.assignment_id, "student_id": student}
+        timestamp = _timestamp(result.submitted_at)
+        submission_id, is_new = _find_or_insert(session, submitted, mine, timestamp=timestamp)
+        if not is_new:  # None too: a time that is not known any more must not go on counting
+            session.execute(update(submitted), [{"id": submission_id, "timestamp": timestamp}])
+        both = {"assignment_id": submission_id, "notebook_id": self._saved.notebook_id}
+        return submission_id, *_find_or_insert(session, api.SubmittedNotebook, both)
+
     def _write_grades(
         self,
         session: Session,
         notebook_id: str,
+        is_new: bool,
         scores: dict[str, float | None],
         regraded: bool | Collection[str],
         asked: Collection[str],
@@ -275,32 +280,59 @@ class GradebookWriter:
 
         ``asked`` are the questions that keep their points and wait for a person all the same.
         """
-        existing = _rows_by_cell(session, api.Grade, notebook_id)
+        grade = api.Grade
+        columns = (grade.cell_id, grade.id, grade.auto_score, grade.manual_score, grade.extra_credit)
+        query = select(*columns, grade.needs_manual_grade).where(grade.notebook_id == notebook_id)
+        existing = {} if is_new else {row.cell_id: row for row in _select(session, query)}
+        new_rows: list[dict[str, Any]] = []
+        changed_rows: list[dict[str, Any]] = []
         total = 0.0
         for name, auto_score in scores.items():
-            cell_id, question = self._saved.graded[name], self.lab.question_of.get(name, name)
-            grade = existing.get(cell_id)
-            is_new = grade is None
-            if grade is None:
-                grade = api.Grade(cell_id=cell_id, notebook_id=notebook_id)
-                session.add(grade)
-            points = _cell_points(grade, auto_score)
+            cell_id = self._saved.graded[name]
+            old = existing.get(cell_id)
+            points = _cell_points(old, auto_score)
             total += points.final
-            again = regraded if isinstance(regraded, bool) else question in regraded
-            if is_new or again or grade.auto_score != auto_score:
-                waits = points.manual is not None or auto_score is None or question in asked
-                grade.auto_score, grade.needs_manual_grade = auto_score, waits
+            needs_person = points.manual is not None or auto_score is None
+            needs_person = needs_person or self.lab.question_of.get(name) in asked
+            if old is None:
+                row = {"cell_id": cell_id, "notebook_id": notebook_id, "auto_score": auto_score}
+                new_rows.append({**row, "needs_manual_grade": needs_person})
+                continue
+            again = (
+                regraded if isinstance(regraded, bool) else self.lab.question_of.get(name, name) in regraded
+            )
+            if not again and old.auto_score == auto_score:
+                needs_person = old.needs_manual_grade
+            if (old.auto_score, old.needs_manual_grade) != (auto_score, needs_person):
+                row = {"id": old.id, "auto_score": auto_score, "needs_manual_grade": needs_person}
+                changed_rows.append(row)
+        _insert_and_update(session, grade, new_rows, changed_rows)
         return total
 
     def _write_comments(
-        self, session: Session, notebook_id: str, untouched: dict[str, bool], asked: Mapping[str, str]
+        self,
+        session: Session,
+        notebook_id: str,
+        is_new: bool,
+        untouched: dict[str, bool],
+        asked: Mapping[str, str],
     ) -> None:
         """Write a Comment for every answer cell: "No response." when the student left it as it was, or what is ``asked``."""
-        existing = _rows_by_cell(session, api.Comment, notebook_id)
+        comment = api.Comment
+        query = select(comment.cell_id, comment.id, comment.auto_comment)
+        query = query.where(comment.notebook_id == notebook_id)
+        existing = {} if is_new else {row.cell_id: row for row in _select(session, query)}
+        new_rows: list[dict[str, Any]] = []
+        changed_rows: list[dict[str, Any]] = []
         for name, cell_id in self._saved.commented.items():
-            comment = existing.get(cell_id) or api.Comment(cell_id=cell_id, notebook_id=notebook_id)
-            comment.auto_comment = "No response." if untouched.get(name) else asked.get(name)
-            session.add(comment)
+            auto_comment = "No response." if untouched.get(name) else asked.get(name)
+            old = existing.get(cell_id)
+            if old is None:
+                row = {"cell_id": cell_id, "notebook_id": notebook_id, "auto_comment": auto_comment}
+                new_rows.append(row)
+            elif old.auto_comment != auto_comment:
+                changed_rows.append({"id": old.id, "auto_comment": auto_comment})
+        _insert_and_update(session, comment, new_rows, changed_rows)
 
     def _penalty(self, row: Any, extension: datetime.timedelta | None, total: float) -> float | None:
         """The course's late penalty as nbgrader assigns it: between 0 and the score, else none."""
@@ -377,13 +409,34 @@ def _select(session: Session, query: Any) -> Any:
     return session.connection().execute(query)
 
 
-def _rows_by_cell(session: Session, model: Any, notebook_id: str) -> dict[str, Any]:
-    """The rows of a submitted notebook by the id of their cell."""
-    return {row.cell_id: row for row in session.scalars(select(model).filter_by(notebook_id=notebook_id))}
+def _find_or_insert(session: Session, model: Any, columns: dict[str, str], **new: Any) -> tuple[str, bool]:
+    """The id of the row with these values, and whether it was inserted, then with the ``new`` values too."""
+    query = select(model.id).where(*(getattr(model, name) == value for name, value in columns.items()))
+    if (row_id := _select(session, query).scalar_one_or_none()) is not None:
+        return row_id, False
+    row_id = api.new_uuid()
+    _insert(session, model, [{"id": row_id, **columns, **new}])
+    return row_id, True
+
+
+def _insert(session: Session, model: Any, rows: list[dict[str, Any]]) -> None:
+    """Insert rows through the model's table, whose defaults are the model's: half the time that the model itself takes."""
+    session.connection().execute(model.__table__.insert(), rows)
+
+
+def _insert_and_update(
+    session: Session, model: Any, new_rows: list[dict[str, Any]], changed_rows: list[dict[str, Any]]
+) -> None:
+    if new_rows:
+        _insert(session, model, new_rows)
+    if changed_rows:
+        session.execute(update(model), changed_rows)
 
 
 def _cell_points(row: Any, automatic: float | None) -> CellPoints:
-    """A cell's points: the automatic score, and what the Grade's row holds of people's."""
+    """A cell's points: the automatic score, and what the Grade's row (None: there is none yet) holds of people's."""
+    if row is None:
+        return CellPoints(automatic)
     return CellPoints(automatic, row.manual_score, row.extra_credit or 0.0)
 
 
