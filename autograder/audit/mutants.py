@@ -195,7 +195,7 @@ def mutant_pool() -> ProcessPoolExecutor:
     return ProcessPoolExecutor(cores())
 
 
-def run_and_show(labs: list[str], report: dict[str, Any], *, console: Console, verbose: bool) -> bool:
+def run_and_show(labs: list[str], report: dict[str, Any], *, console: Console) -> bool:
     """Run every mutant, show the kill rate and the survivors; true when 95 of 100 are killed in each lab."""
     good = True
     with mutant_pool() as pool:
@@ -210,9 +210,6 @@ def run_and_show(labs: list[str], report: dict[str, Any], *, console: Console, v
             )
             for mutant in audit.unexplained:
                 console.print(f"    survives: [yellow]{escape(mutant.key)}[/]  ({mutant.operator})")
-            if verbose:
-                for mutant, reason in audit.equivalent:
-                    console.print(f"    equivalent: {escape(mutant.key)} — {escape(reason)}")
             report[lab]["mutants"] = {
                 "killed": audit.killed, "of": audit.counted, "equivalent": len(audit.equivalent),
                 "survivors": [mutant.key for mutant in audit.unexplained],

@@ -38,10 +38,10 @@ app = typer.Typer(cls=_ByRole, no_args_is_help=True, pretty_exceptions_enable=Fa
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
 
-def _option(name: str, help: str, *others: str, **more: Any) -> Any:
-    """An option: ``--out DIR``, what it is for, and other names that it has."""
+def _option(name: str, help: str, **more: Any) -> Any:
+    """An option: ``--out DIR``, and what it is for."""
     option, _, metavar = name.partition(" ")
-    return typer.Option(option, *others, metavar=metavar or None, help=help, **more)
+    return typer.Option(option, metavar=metavar or None, help=help, **more)
 
 
 def _argument(metavar: str, help: str) -> Any:
@@ -198,9 +198,6 @@ def audit(
             "--mutants", "Also run generic mutants of each solution (minutes a lab; needs the extra “dev”)."
         ),
     ] = False,
-    verbose: Annotated[
-        bool, _option("--verbose", "Show which hidden test catches each misconception.", "-v")
-    ] = False,
     json_file: JsonOption = None,
 ) -> None:
     """Prove that the hidden tests catch every misconception and accept every correct answer."""
@@ -209,7 +206,7 @@ def audit(
 
     names = _labs(labs)
     require_sound(names)
-    report, good = run_and_show(names, mutants=mutants, verbose=verbose, console=console)
+    report, good = run_and_show(names, mutants=mutants, console=console)
     _write_json(json_file, report)
     if not good:
         raise typer.Exit(1)
@@ -237,8 +234,6 @@ def simulate(
     lab: LabArgument,
     out: Annotated[Path, _option("--out DIR", "Where the class goes: empty or absent.")],
     students: Annotated[int, _option("--students N", "The size of the class.")] = 30,
-    seed: Annotated[int, _option("--seed", "The same seed makes the same class.")] = 0,
-    hostile: Annotated[bool, typer.Option(help="Include submissions that break or attack a grader.")] = True,
 ) -> None:
     """Make a class of submissions: honest, wrong in named ways, unlucky, broken, hostile."""
     from collections import Counter
@@ -248,7 +243,7 @@ def simulate(
     from autograder.course.soundness import require_sound
 
     require_sound([lab_name(lab)])
-    kinds = Counter(write(lab_name(lab), students, out, seed, hostile).values())
+    kinds = Counter(write(lab_name(lab), students, out).values())
     console.print(
         f"✓ {students} submissions in {out}: " + ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
     )

@@ -15,9 +15,7 @@ from autograder.course.masters import source_of_import
 from autograder.course.policy_file import spec
 
 
-def run_and_show(
-    labs: list[str], *, mutants: bool, verbose: bool, console: Console
-) -> tuple[dict[str, Any], bool]:
+def run_and_show(labs: list[str], *, mutants: bool, console: Console) -> tuple[dict[str, Any], bool]:
     """Audit the labs with a line a question; return the documented JSON and whether everything is as it should."""
     audits: dict[str, dict[str, QuestionAudit]] = {}
     good = True
@@ -32,7 +30,7 @@ def run_and_show(
                 warnings.simplefilter("ignore")  # a wrong answer may well divide by zero
                 audit = audits[lab][question] = audit_question(lab, question, points)
             good &= not audit.sentences
-            _show_question(console, question, audit.rows, verbose)
+            _show_question(console, question, audit.rows)
             public = [f"public check, {t.kind} {t.answer}: {t.sentence}" for t in audit.public]
             for fault in (*audit.faults, *public):
                 console.print(f"    [red]✗ {escape(fault)}[/]")
@@ -40,12 +38,12 @@ def run_and_show(
     if mutants:
         from autograder.audit.mutants import run_and_show as run_mutants
 
-        good &= run_mutants(labs, report, console=console, verbose=verbose)
+        good &= run_mutants(labs, report, console=console)
     console.print("[green]✓ everything as it should be[/]" if good else "[red]✗ see the lines marked ✗[/]")
     return report, good
 
 
-def _show_question(console: Console, question: str, rows: list[AnswerAudit], verbose: bool) -> None:
+def _show_question(console: Console, question: str, rows: list[AnswerAudit]) -> None:
     def count(kind: str) -> str:
         chosen = [row for row in rows if row.kind == kind]
         return f"{sum(row.as_it_should for row in chosen)}/{len(chosen)}"
@@ -59,9 +57,4 @@ def _show_question(console: Console, question: str, rows: list[AnswerAudit], ver
         if not row.as_it_should:
             console.print(
                 f"    [red]✗ {row.kind} {row.name}: {row.points:g} of {row.max_points:g} points[/] ({escape(row.fault)})"
-            )
-        elif verbose and row.kind == "misconception":
-            names = ", ".join(name.removeprefix("test_") for name, _ in row.failed)
-            console.print(
-                f"      {row.name}: keeps {row.points:g} of {row.max_points:g}; caught by {escape(names)}"
             )
