@@ -13,6 +13,8 @@ from autograder.sandbox.host.session import Zygote
 from autograder.sandbox.host.transport import _process_tree
 from autograder.sandbox.jail import visible
 
+from .conftest import runs
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
@@ -103,13 +105,6 @@ def assert_ended(*processes):
     while any(map(runs, processes)) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not any(map(runs, processes))
-
-
-def runs(pid):
-    try:
-        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
 
 
 def test_few_descriptors_are_open(say):

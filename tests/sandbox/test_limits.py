@@ -16,7 +16,7 @@ from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.session import Cell, Zygote
 from autograder.sandbox.limits import MEBIBYTE
 
-from .conftest import LIMITS
+from .conftest import LIMITS, runs
 
 GOOD = ("good", "def good():\n    return 1")
 #: Cells that are an ordinary error, cells that take too long, and cells that end their process: by its memory, or otherwise.
@@ -206,20 +206,12 @@ def grow():
     assert grow() == 1
     pid = session._transport.child.pid
     deadline = time.monotonic() + 120
-    while _runs(pid) and time.monotonic() < deadline:
+    while runs(pid) and time.monotonic() < deadline:
         time.sleep(0.05)  # nothing is asked of the child meanwhile
-    assert not _runs(pid)
+    assert not runs(pid)
     with pytest.raises(StudentGone, match="memory"):
         grow()
     assert session.status == "out-of-memory"
-
-
-def _runs(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_memory_that_processes_share_counts_once(zygote):
