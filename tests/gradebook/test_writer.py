@@ -21,7 +21,7 @@ from autograder.course.lab import LabSpec
 from autograder.errors import GradingError
 from autograder.files import folder_name
 from autograder.gradebook.final_points import TeacherMarks
-from autograder.gradebook.writer import GradebookWriter, newest_revision
+from autograder.gradebook.writer import GradebookWriter
 from autograder.results import SubmissionResult
 from tests.gradebook.by_hand import dump, enter
 
@@ -125,19 +125,6 @@ def test_marks_entered_by_people_survive_a_regrade(book: Path, spec: LabSpec, ma
     )
     with Gradebook(f"sqlite:///{book}") as nbgrader:
         assert nbgrader.find_submission(LAB, "ada").extension == datetime.timedelta(days=1)
-
-
-def test_a_result_that_was_not_graded_again_asks_nobody_to_look_again(
-    book: Path, spec: LabSpec, make_result: Make
-) -> None:
-    with GradebookWriter(book, spec) as writer:
-        writer.write(make_result("ada"))
-    enter(book, LAB, "ada", "why_softmax", manual_score=4.5)
-    with GradebookWriter(book, spec) as writer:
-        writer.write(make_result("ada"), regraded=False)
-        assert writer.marks("ada").waiting == ()
-        writer.write(make_result("ada"), regraded=True)
-        assert writer.marks("ada").waiting == ("why_softmax",)
 
 
 def test_grading_twice_changes_nothing_and_what_cannot_be_read_scores_zero_and_waits_for_nobody(
@@ -305,10 +292,3 @@ def test_an_answer_with_a_forbidden_function_keeps_its_points_and_waits_for_a_pe
         assert (saved[cell]["needs_manual_grade"], saved[cell]["score"]) == (False, 0.0)
         writer.write(result)
         assert "Suggested" not in (grades(book, "ada")[full.name].get("comment") or "")
-
-
-def test_the_newest_version_of_the_tables_is_the_one_that_alembic_names():
-    from alembic.script import ScriptDirectory
-    from nbgrader.dbutil import ALEMBIC_DIR
-
-    assert newest_revision() == ScriptDirectory(ALEMBIC_DIR).get_current_head()
