@@ -95,7 +95,7 @@ def _local(policy: Settings, when: datetime | None) -> str:
 
 
 def _extended(lab: str) -> list[str]:
-    """Who has longer, by extensions.csv, course.toml or the class list, and until when."""
+    """The students with an extension, by extensions.csv, course.toml or the class list, and its end."""
     policy, people = settings(), class_list()
     listed = [person.student for person in people.people if person.extension]
     named = [*policy.extended(lab), *granted(extensions_file(), lab), *listed]

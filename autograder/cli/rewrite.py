@@ -1,4 +1,4 @@
-"""What can be made again from stored results: the class report, the term's, the feedback pages, exports."""
+"""Makes reports, feedback pages and exports from stored results."""
 
 from __future__ import annotations
 

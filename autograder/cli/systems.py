@@ -29,7 +29,7 @@ from autograder.systems.moodle_client import MoodleClient
 
 
 def _named(name: str, lab: str) -> tuple[Any, int | str]:
-    """What course.toml says of a system, and of the lab's assignment there. ``UserError`` says what is missing."""
+    """The entry of a system in course.toml, and the lab's assignment there. ``UserError`` says what is missing."""
     policy = getattr(settings(), name.lower())
     if policy is None:
         raise UserError(f"course.toml says nothing of {name}: write [{name.lower()}] (docs/run_a_course.md).")

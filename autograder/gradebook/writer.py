@@ -132,7 +132,7 @@ class GradebookWriter:
         return True
 
     def marks(self, student: str) -> TeacherMarks:
-        """What people entered for this student's submission of the lab (empty when nothing)."""
+        """The marks that people entered for this student's submission; empty without any."""
         with self._transaction() as session:
             only = api.SubmittedAssignment.student_id == storable(student)
             return marks_of(self._read_marks(session, only), student)
@@ -348,7 +348,7 @@ class GradebookWriter:
     # Reading back
 
     def _read_marks(self, session: Session, *only: Any) -> dict[str, TeacherMarks]:
-        """What people entered, by the student's name as stored: four queries, however many students."""
+        """The marks that people entered, by the student's name as stored: four queries for any number of students."""
         names = {cell_id: name for name, cell_id in self._saved.graded.items()}
         answers = {cell_id: name for name, cell_id in self._saved.commented.items()}
         grade, comment = api.Grade, api.Comment
@@ -383,7 +383,7 @@ class GradebookWriter:
 
     @contextmanager
     def one_transaction(self) -> Iterator[None]:
-        """What is written and read in here is one transaction: all of it is kept or, when anything fails, nothing."""
+        """Make one transaction of all writes and reads inside: all are kept or, when anything fails, none."""
         with self._transaction() as session:
             self._joined = session
             try:
@@ -459,7 +459,7 @@ def _auto_scores(
 
 
 def _suggestion(question: QuestionResult) -> str:
-    """What a person is asked about an answer with a forbidden function, or that could not be tested whole."""
+    """The question to a person about an answer with a forbidden function, or one that could not be tested whole."""
     if not question.forbidden:
         return (
             "Needs an earlier answer that is not right, so not all of it could be tested. "

@@ -155,7 +155,7 @@ class _Run:
 
 
 def _outcome(future: Any) -> tuple[str, Any]:
-    """What became of a task: (kind, value) as a worker's messages have it."""
+    """A task's outcome: (kind, value) as in a worker's messages."""
     try:
         kind, value = future.result()
         return kind, value

@@ -1,4 +1,4 @@
-"""What nbgrader's exchange wants beside a feedback page to give it back: the submission's time, and its secret.
+"""Writes the files that nbgrader's exchange needs beside a feedback page: the submission's time and its secret.
 
 Whoever submits through the exchange hands in ``submission_secret.txt``; the page is released under a name made of it, which
 nobody else can know. Who handed in another way has no secret: theirs is made here, so that the release does not stop at

@@ -102,7 +102,7 @@ class _WorkerPool:
         self.never_ready = 0
 
     def next_task(self) -> Task | None:
-        """What is to be done next; None when all is under way."""
+        """The next task; None when all are under way."""
         return self.retries.pop() if self.retries else next(self.tasks, None)
 
     def begin(self) -> None:

@@ -120,7 +120,7 @@ def _refuse_own_folders(submitted: Path, out: Path) -> None:
 
 
 def _absent(class_: list[Submission]) -> list[Submission]:
-    """Those of the class list who have no folder: they are rows, too."""
+    """A submission without a notebook for each student on the class list who has no folder."""
     from autograder.course.policy_file import class_list
 
     return [

@@ -228,7 +228,7 @@ class Recorder:
 
 
 def _unrecorded(result: SubmissionResult) -> SubmissionResult:
-    """What is recorded of a result that could not be: no grade, and the error that is raised now. It is tried again."""
+    """The record of a result that could not be written: no grade, and the current error. It is tried again."""
     return replace(
         result, status="crashed", score=0.0, questions=(), notes=(FAULT_NOTE,), notebook="", submitted_at="",
         keys={}, public_checks={}, run_notes=(), tested=(), fault=traceback.format_exc(),

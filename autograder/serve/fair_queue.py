@@ -1,4 +1,4 @@
-"""Who is graded next: one notebook of each student in turn, so that nobody's hundred, or endless one, delay anybody's one."""
+"""The queue of attempts: students take turns, so that nobody's hundred or endless notebook delays another's one."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class FairQueue:
             return attempt
 
     def _next(self) -> str | None:
-        """Whose notebook is graded next; None while there is none that may be."""
+        """The student whose notebook is graded next; None while all wait."""
         free = [student for student in self._waiting if student not in self._under_way]
         slow = sum(map(self._is_slow, self._under_way))
         if slow >= max(1, self.workers - 1):
@@ -75,7 +75,7 @@ class FairQueue:
         return self._clock() < self._behind_until.get(student, 0.0)
 
     def done(self, attempt: Attempt, seconds: float | None = None) -> None:
-        """It was graded, in so many seconds (None: it was not)."""
+        """Note that an attempt was graded in so many ``seconds``; None for one that was not."""
         with self._changed:
             self._under_way.discard(attempt.student)
             if seconds is not None:
@@ -93,7 +93,7 @@ class FairQueue:
             return len(self._waiting.get(student, ()))
 
     def ahead_of(self, attempt: Attempt) -> int | None:
-        """How many are graded before this one; None when it does not wait any more."""
+        """The number of attempts graded before this one; None when it no longer waits."""
         with self._changed:
             own = self._waiting.get(attempt.student, ())
             place = next((i for i, waiting in enumerate(own) if waiting.id == attempt.id), None)
@@ -109,12 +109,12 @@ class FairQueue:
             return len(self._under_way) + others + place
 
     def seconds_for(self, ahead: int) -> float:
-        """About how long it takes until one with so many ahead is graded; a few slow ones change nothing."""
+        """An estimate of the seconds until an attempt with so many ahead is graded, from the median of recent ones."""
         with self._changed:
             return statistics.median(self._took or (FIRST_GUESS,)) * (ahead // self.workers + 1)
 
     def close(self) -> None:
-        """Let those go who wait for an attempt; what waits stays in the journal."""
+        """Release the threads that wait for an attempt. Attempts that wait stay in the journal."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

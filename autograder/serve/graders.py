@@ -35,7 +35,7 @@ KEPT_WARM = 3
 
 
 def salt_of(attempt: Attempt) -> str:
-    """What seeds the hidden inputs of this attempt alone."""
+    """The salt of this attempt's hidden inputs."""
     about = "\0".join(("attempt", attempt.lab, attempt.student, str(attempt.number)))
     return hmac.new(settings().salt.encode(), about.encode(), hashlib.sha256).hexdigest()
 
@@ -133,7 +133,7 @@ class Graders:
 
 
 def _sentence(error: Exception) -> str:
-    """What the team reads of an error."""
+    """An error as a sentence for the team."""
     return str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
 
 

@@ -56,7 +56,7 @@ class SignIn(Handler):
         self.redirect(self.service.options.base)
 
     def _invited(self, token: str) -> Person:
-        """Whose invitation it is, unless somebody else is signed in here."""
+        """The person whom the link invites. ``Failure`` where somebody else is signed in."""
         invited = self.service.journal.invited(digest_of_token(token))
         if invited is None:
             raise Failure(403, "This invitation is not valid (any more): ask your teacher for a new one")
@@ -105,7 +105,7 @@ class Home(Handler):
 
 
 def _theirs(handler: Handler, receipt: str) -> tuple[Person, Attempt]:
-    """Who asks, and the attempt of a receipt that they may see."""
+    """The person who sent the request, and the attempt of the receipt. ``Failure`` where it is not theirs."""
     person, attempt = handler.person(), handler.service.journal.of_receipt(receipt)
     if attempt is None or (attempt.student != person.name and not person.team):
         raise Failure(403, "This is no receipt of yours")
@@ -186,7 +186,7 @@ def feedback_on(journal: Journal, attempt: Attempt, demos: str) -> str:
 
 
 def marks_on(journal: Journal, attempt: Attempt) -> TeacherMarks:
-    """What the team overruled; written answers wait for a person."""
+    """The team's decisions on an attempt. Written answers wait for a person."""
     lab_spec, cells = spec(attempt.lab), test_cells(spec(attempt.lab))
     overruled = [
         event.details for event in journal.events("overrule", lab=attempt.lab, student=attempt.student)
@@ -288,7 +288,7 @@ _TOO_LARGE = f"The notebook is too large: at most {MAX_BYTES >> 20} MB are taken
 
 
 def _is_notebook(path: Path) -> bool:
-    """Whether a file can be one; whether it is, grading tells."""
+    """Whether a file looks like a notebook; grading finds out whether it is one."""
     content = path.read_bytes()
     return content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" and _MARK in content
 

@@ -1,4 +1,4 @@
-"""What the room has and has not understood, by question, from everybody's last verdict; nobody's name."""
+"""Counts what the room has understood, by question, from everybody's last verdict. It names nobody."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Room:
         self.version += 1
 
     def seen(self, view: str) -> dict[str, Any]:
-        """What the screen shows, as JSON. ``view``: ``exercise`` (since it was started), ``now`` (ten minutes) or ``all``."""
+        """The screen's content as JSON. ``view`` is ``exercise`` (since it was started), ``now`` (ten minutes) or ``all``."""
         since, until = 0.0, float("inf")
         if view == "now":
             since = time.time() - NOW_SECONDS

@@ -1,4 +1,4 @@
-"""What the course's policy says of an attempt: whether it is taken, which one counts, and what its student sees."""
+"""The course's rules for attempts: which are taken, which one counts, and what its student sees."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def shows_points(lab: str, student: str) -> bool:
 
 
 def card_of(attempt: Attempt, result: SubmissionResult | None, used: int, queue: FairQueue) -> dict[str, Any]:
-    """What a student sees of an attempt of theirs, as JSON. ``used``: which of those it is that count as one."""
+    """An attempt as its student sees it, as JSON. ``used`` is its number among those that count."""
     policy = settings().live_of(attempt.lab)
     card: dict[str, Any] = {
         "lab": attempt.lab,

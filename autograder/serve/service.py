@@ -1,4 +1,4 @@
-"""What the handlers of one running service share: the journal, the queue, the graders, and who waits for news."""
+"""The state that a running service's handlers share: journal, queue, graders and rooms."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ UPLOADS_OF_ONE, UPLOADS = 2, 64
 
 
 class Part(Protocol):
-    """What a learning system adds to a service."""
+    """A learning system's addition to a service."""
 
     routes: list[tuple[str, type[Handler]]]
 
@@ -67,7 +67,7 @@ class Part(Protocol):
 
     @property
     def trouble(self) -> str:
-        """What the team has to see to, in a sentence ("" when all is well)."""
+        """A sentence about what the team has to mend; "" when all is well."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ class Service:
 
     @property
     def trouble(self) -> str:
-        """What the team has to see to, in a sentence ("" when all is well)."""
+        """A sentence about what the team has to mend; "" when all is well."""
         trouble = next(iter(self.not_laid_out.values()), "") or self.graders.trouble
         return trouble or (self.part.trouble if self.part is not None else "")
 

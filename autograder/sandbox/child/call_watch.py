@@ -59,7 +59,7 @@ class CallWatch:
 
     @property
     def can_see(self) -> bool:
-        """Whether any of the names stands for something here: not so where nothing has imported its library."""
+        """Whether any of the names exists here; none does where nothing has imported its library."""
         return bool(self.built_in or self.methods or self.codes)
 
     def start(self) -> None:
@@ -105,7 +105,7 @@ class CallWatch:
 
 
 def _caller(frame: FrameType) -> FrameType | None:
-    """Who called: some functions, and every module's ``forward``, are called by what PyTorch puts around them."""
+    """The calling frame, without PyTorch's wrappers, which call every module's ``forward``."""
     caller = frame.f_back
     while caller is not None and caller.f_code.co_filename.endswith(_WRAPPERS):
         caller = caller.f_back
@@ -120,7 +120,7 @@ def _is_the_answer_itself(name: str, frame: FrameType) -> bool:
 
 
 def _object_named(name: str) -> Any:
-    """What a forbidden name stands for among the modules that are imported; None when there is no such thing."""
+    """The object that a forbidden name denotes among the imported modules; None without one."""
     if name.startswith("str."):
         return getattr(str, name.partition(".")[2], None)
     if name.startswith("Tensor."):

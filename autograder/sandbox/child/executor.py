@@ -83,7 +83,7 @@ class Executor:
         return self._perform(message)
 
     def _answered(self, perform: Callable[[], bytes]) -> bytes:
-        """What ``perform`` returns, or the reply about its error."""
+        """The reply that ``perform`` returns, or the one about its error."""
         try:
             return perform()
         except UndefinedName as error:
@@ -207,7 +207,7 @@ class Executor:
         return {name: shapes[name] for name in chosen}
 
     def _callables(self, names: list[str]) -> list[str]:
-        """Those of the names that are functions or classes."""
+        """The names that are functions or classes."""
         return [name for name in names if callable(self.namespace.get(name))]
 
 
@@ -230,7 +230,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 class Settings:
-    """What a function may set for its whole process, so that one answer's calls would change what another's return.
+    """Settings of the whole process through which one answer's calls would change another's results.
 
     As the notebook left it; but gradients are recorded, for a cell that only shows something may have ended that.
     """

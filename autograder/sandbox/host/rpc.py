@@ -21,7 +21,7 @@ _TOO_MUCH = "too much to keep"
 
 @dataclass
 class Allowance:
-    """What is left to a submission of ``MAX_TRACE_BYTES``: spent by what its values take as objects, the frame included."""
+    """The rest of a submission's ``MAX_TRACE_BYTES``; each of its values spends its size in memory, frame included."""
 
     left: int = MAX_TRACE_BYTES
 
@@ -123,7 +123,7 @@ class Proxy:
 
 
 def _are_of_arguments(contents: dict[Any, Any], message: tuple[Any, ...]) -> bool:
-    """Whether these are bytes under the places and names of the arguments of a call: nothing else changes when it runs."""
+    """Whether ``contents`` holds only bytes, under places and names of the call's own arguments."""
     if not contents:
         return True
     if message[0] != "call":

@@ -113,7 +113,7 @@ class _RemoteCallable(Proxy):
 
 
 def _is(left: Any, sent: bytes) -> bool:
-    """Whether what came back are these bytes; it may be anything, an array that compares by elements too."""
+    """Whether these bytes came back. ``left`` may be anything, such as an array that compares by elements."""
     return type(left) is bytes and left == sent
 
 
@@ -172,13 +172,13 @@ class Student(_RemoteCallable):
         return can_see is True
 
     def watched(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Those of ``names`` that were called since ``watch``, as the sandbox says. The student's code can hide them."""
+        """The ``names`` called since ``watch``, as the sandbox reports them. The student's code can hide them."""
         seen, _ = self._rpc.request("watched")
         return tuple(name for name in names if name in seen) if type(seen) is list else ()
 
     @property
     def trace(self) -> list[TraceEntry]:
-        """What came back since ``start_trace``: the observations, if the test made any, or else everything."""
+        """The values since ``start_trace``: the observations if the test made any, or else everything."""
         trace = self._rpc.trace
         observations = [entry for entry in trace if entry.kind == "observation"]
         return observations or list(trace)
