@@ -45,19 +45,19 @@ class CannotGradeHere(GradingError):
 
 
 class Graders:
-    """Threads that each grade one attempt after another and keep its verdict; ``told`` hears of each."""
+    """Threads that each grade one attempt after another and keep its verdict; ``on_verdict`` is called with each."""
 
     def __init__(
         self,
         journal: Journal,
         queue: FairQueue,
         assignments: Mapping[str, Assignment],
-        told: Callable[[Attempt, SubmissionResult], None] = lambda attempt, result: None,
+        on_verdict: Callable[[Attempt, SubmissionResult], None] = lambda attempt, result: None,
     ):
         self.journal = journal
         self.queue = queue
         self.assignments = assignments
-        self.told = told
+        self.on_verdict = on_verdict
         #: Why nothing can be graded now, in a sentence for the team ("" when all is well).
         self.trouble = ""
         #: Why nothing ever could; known once ``wait_warm`` has returned.
@@ -125,7 +125,7 @@ class Graders:
         self.trouble = ""
         self.queue.done(attempt, time.monotonic() - began)
         if kept:
-            self.told(attempt, result)
+            self.on_verdict(attempt, result)
 
     def _in_trouble(self, error: Exception, attempt: Attempt) -> None:
         self.trouble = _sentence(error)

@@ -104,7 +104,7 @@ class Home(Handler):
         }
 
 
-def _theirs(handler: Handler, receipt: str) -> tuple[Person, Attempt]:
+def _own_attempt(handler: Handler, receipt: str) -> tuple[Person, Attempt]:
     """The person who sent the request, and the attempt of the receipt. ``Failure`` where it is not theirs."""
     person, attempt = handler.person(), handler.service.journal.of_receipt(receipt)
     if attempt is None or (attempt.student != person.name and not person.team):
@@ -139,7 +139,7 @@ class Receipt(Handler):
     """``/receipts/RECEIPT``: one attempt, as JSON; with ``?wait=SECONDS`` not before it has a verdict, if that is soon."""
 
     async def get(self, receipt: str) -> None:
-        person, attempt = _theirs(self, receipt)
+        person, attempt = _own_attempt(self, receipt)
         wait = min(whole_number(self.get_query_argument("wait", "0")), MAX_WAIT)
         waits = self.service.waits
         if attempt.verdict is None and wait > 0 and waits[person.name] < WAITS_OF_ONE:
@@ -155,7 +155,7 @@ class Feedback(Handler):
     """``/receipts/RECEIPT/feedback``: the feedback page of one attempt, the same that grading writes."""
 
     async def get(self, receipt: str) -> None:
-        person, attempt = _theirs(self, receipt)
+        person, attempt = _own_attempt(self, receipt)
         if not person.team and not rules.shows_points(attempt.lab, attempt.student):
             raise Failure(403, "The points of this lab are not shown yet")
         if attempt.verdict is None:
@@ -225,7 +225,7 @@ class HandIn(Handler):
             )
         if self.service.uploads.total() >= UPLOADS:
             raise Failure(503, "Too many notebooks are on their way here: hand in again in some seconds")
-        if not self.service.not_too_often(student):
+        if not self.service.may_send(student):
             raise Failure(429, "That is too often: hand in again in a minute")
         self.service.uploads[student] += 1
         self.counts = student

@@ -61,7 +61,7 @@ class Handler(RequestHandler):
         if not self.service.options.hub and self.request.host.lower() not in self.hosts:
             raise Failure(421, "This service has another name")
         person = self.current_user if self.request.method in ("GET", "HEAD") else None
-        if person is not None and not self.service.reads_not_too_often(person.name):
+        if person is not None and not self.service.may_read(person.name):
             raise Failure(429, "You ask for more than a person can read: wait a minute")
 
     @property

@@ -121,7 +121,7 @@ class Service:
         self.queue = FairQueue(options.jobs)
         self._kits = Path(tempfile.mkdtemp(prefix="coursekit-"))
         assignments = {lab: self._assignment(lab) for lab in options.labs}
-        self.graders = Graders(self.journal, self.queue, assignments, self._told)
+        self.graders = Graders(self.journal, self.queue, assignments, self._on_verdict)
         self.rooms = {lab: Room.of(lab, self.journal) for lab in options.labs}
         #: Waits for the disk, away from the event loop; more than one, so that slow disks share their waits.
         self.disk = ThreadPoolExecutor(4, "disk")
@@ -165,13 +165,13 @@ class Service:
         self.journal.close()
         shutil.rmtree(self._kits, ignore_errors=True)
 
-    def not_too_often(self, name: str) -> bool:
+    def may_send(self, name: str) -> bool:
         """Note that somebody sends a notebook; whether that is not more often than anybody has reason to."""
-        return _seldom_enough(self._sent[name])
+        return _is_below_rate(self._sent[name])
 
-    def reads_not_too_often(self, name: str) -> bool:
+    def may_read(self, name: str) -> bool:
         """Note that somebody asks for a page or an answer; whether that is not more often than any page of ours does."""
-        return _seldom_enough(self._read[name])
+        return _is_below_rate(self._read[name])
 
     def student_of(self, login: str) -> str:
         """The student's folder for a login of a hub, by the class list if there is one; who is not on it keeps their own name.
@@ -213,7 +213,7 @@ class Service:
             await asyncio.sleep(LOOK_EVERY)
         return self.journal.attempt(attempt.id)
 
-    def _told(self, attempt: Attempt, result: SubmissionResult) -> None:
+    def _on_verdict(self, attempt: Attempt, result: SubmissionResult) -> None:
         """A grader's thread has a verdict: lay out what counts now, and tell the room, where whoever waits for it looks."""
         self.try_to_lay_out(attempt.lab, attempt.student)
         if self.part is not None:
@@ -259,7 +259,7 @@ class Service:
             write_atomically(folder / "timestamp.txt", attempt.received_at + "\n")
 
 
-def _seldom_enough(times: deque[float]) -> bool:
+def _is_below_rate(times: deque[float]) -> bool:
     """Note that it happens once more, unless it has happened as often in the last minute as ``times`` holds."""
     now = time.monotonic()
     if len(times) == times.maxlen and now - times[0] < 60:
