@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from autograder.collect.entries import entries, shortened
 from autograder.collect.layouts import LAYOUTS, layout_of, owned_by_path
@@ -59,15 +58,6 @@ class Collected:
     without_time: tuple[str, ...] = ()
     #: What the kind was told from.
     why: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        """The documented JSON of ``collect --json``."""
-        return {
-            "kind": self.kind,
-            "students": list(self.students),
-            "without_time": list(self.without_time),
-            "notes": list(self.notes),
-        }
 
 
 def collect(

@@ -54,11 +54,6 @@ class Row:
     why: str = ""
     digest: str = ""
 
-    def as_json(self) -> dict[str, object]:
-        """The row for ``--json``."""
-        there, here = self.now.grade, self.new.grade if self.new is not None else None
-        return {"student": self.student, "there": there, "here": here, "what": self.what, "why": self.why}
-
 
 def plan(
     system: System, submitted: Path, lab: str, grades: Grades, track: Track, replaced: Collection[str] = ()
