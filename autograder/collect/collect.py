@@ -16,17 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.collect.entries import entries, shortened
-from autograder.collect.layouts import LAYOUTS, layout_of, owned_by_path
-from autograder.collect.names import (
-    KINDS,
-    SYSTEMS,
-    TYPED,
-    Owned,
-    kind_and_why,
-    owned,
-    whose_repositories,
-    without_wrapper,
-)
+from autograder.collect.names import KINDS, TYPED, Owned, kind_and_why, owned, without_wrapper
 from autograder.collect.people import Download, Student, of_members, students_of
 from autograder.collect.placing import TIME_FORMAT, Outcome, collect_student, have_a_row, place
 from autograder.collect.times import Row, Times, read_times
@@ -41,10 +31,7 @@ from autograder.files import folder_name, require_apart
 _HOW = {
     "canvas": "Give the times with --times: Canvas's submissions report, or its API's list of submissions.",
     "moodle": "Give the times with --times: the assignment's grading worksheet has them.",
-    "classroom": "Give the times with --times: GitHub Classroom's grades CSV has them.",
-    **dict.fromkeys(
-        ("plain", *LAYOUTS), "Give the times with --times: a CSV with the columns student and time."
-    ),
+    "plain": "Give the times with --times: a CSV with the columns student and time.",
 }
 
 
@@ -76,9 +63,9 @@ def collect(
     """Write ``submitted/<student>/<lab>/<lab>.ipynb`` for everybody in ``source``, and ``timestamp.txt`` where a time is known.
 
     ``source`` is a zip or a folder; ``kind`` one of ``KINDS``, or ``auto`` to tell from the names. A file's own time is the
-    download's and counts for nothing. A time is known from ``times`` (a list of the teacher's), from the names of
-    Blackboard's and ILIAS's files, and from ``timestamp.txt`` in nbgrader's layout. With a class list, students are called as
-    it calls them. Extensions on Moodle's worksheet are added to ``extensions.csv``. Raises ``UserError`` when nothing can be collected, or a list contradicts the download.
+    download's and counts for nothing. A time is known from ``times`` (a list of the teacher's) and from ``timestamp.txt`` in
+    nbgrader's layout. With a class list, students are called as it calls them. Extensions on Moodle's worksheet are added to
+    ``extensions.csv``. Raises ``UserError`` when nothing can be collected, or a list contradicts the download.
     """
     if kind not in ("auto", *KINDS):
         raise GradingError(f"There is no kind of download “{kind}”: choose one of auto, {', '.join(KINDS)}.")
@@ -133,41 +120,23 @@ def _read(
         return listed or (submitted / folder_name(top)).is_dir()
 
     found = entries(source, notes)
-    with_workflows = {
-        "/".join(entry.parts[:depth])
-        for entry in found
-        for depth in (1, 2)
-        if entry.parts[depth : depth + 1] == (".github",)
-    }
-
-    logins = times.logins if times is not None else {}
-
-    def is_repository(path: str) -> bool:
-        is_listed = folded(path.rpartition("/")[2]) in logins
-        return is_listed or path in with_workflows or os.path.exists(source / path / ".git")
-
-    listed, doubt = without_wrapper(found, lab, kind, is_owner, is_repository)
-    around = "" if listed == found else f"{found[0].parts[0]}/"
+    listed, doubt = without_wrapper(found, lab, kind, is_owner)
     why = "as you said"
     if kind == "auto":
-        kind, why = kind_and_why(listed, lambda top: is_repository(around + top))
-        if layout := layout_of(found, SYSTEMS.get(kind, "")):
-            kind, why = layout, f"all names are {LAYOUTS[layout].system}'s"
-    if kind in LAYOUTS:
-        mine, nobodys = owned_by_path(found, kind)
-    else:
-        if doubt:
-            raise UserError(doubt)
-        repositories: Mapping[str, str] = {}
-        if kind == "classroom":
-            if not logins:
-                raise UserError(
-                    "These are repositories, which do not say whose they are: give GitHub Classroom's grades CSV with --times, or "
-                    "--kind plain where each folder is called like its student."
-                )
-            repositories = whose_repositories(listed, logins, notes)
-        mine, nobodys, doubtful = owned(listed, kind, repositories)
-        notes += doubtful
+        kind, why = kind_and_why(listed)
+        tops = {entry.parts[0] for entry in listed}
+        inside = source if listed == found else source / found[0].parts[0]
+        clones = {entry.parts[0] for entry in listed if entry.parts[1:2] == (".github",)}
+        clones |= {top for top in tops if os.path.exists(inside / top / ".git")}
+        if 2 * len(clones) > len(tops):
+            raise UserError(
+                "These are repositories, which do not say whose they are: fetch them with `autograder github pull`, or give --kind "
+                "plain where each folder is called like its student."
+            )
+    if doubt:
+        raise UserError(doubt)
+    mine, nobodys, doubtful = owned(listed, kind)
+    notes += doubtful
     notes += [f"Nobody's: {entry.path}." for entry in nobodys if entry.path.endswith((".ipynb", ".zip"))]
     notes += times.notes if times is not None else ()
     return mine, kind, why, notes
@@ -258,13 +227,7 @@ def _about_class_list(students: Sequence[Student], people: ClassList) -> list[st
 def _about_times(outcomes: Mapping[str, Outcome], without: Sequence[str], done: int, kind: str) -> list[str]:
     """Sentences about where times come from, and about those whose time nobody knows."""
     notes, zone = [], settings().timezone
-    sources = Counter(outcome.time_from for outcome in outcomes.values())
-    if count := sources["path"]:
-        notes.append(
-            f"The times of {count} are those in {LAYOUTS[kind].system}'s names, which name no zone and were "
-            f"taken for {zone} (course.toml)."
-        )
-    if count := sources["file"]:
+    if count := sum(outcome.has_own_time for outcome in outcomes.values()):
         notes.append(
             f"The times of {count} are those of timestamp.txt beside the notebook, which nbgrader's exchange writes; without a zone "
             f"they are taken for {zone} (course.toml). Where students made these folders themselves, give the times with --times."

@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.collect.names import Owned
 from autograder.collect.times import Row, Times
 from autograder.course.class_list import ClassList, Person
-from autograder.course.lists import folded, same_name, summarize_names
+from autograder.course.lists import same_name, summarize_names
 from autograder.course.worksheet import is_team
 from autograder.errors import UserError
 from autograder.files import folder_name
@@ -132,10 +132,7 @@ def _person(one: Owned, job: Download, notes: list[str]) -> Person | None:
             return None
         return person
     if job.kind != "moodle":
-        person = job.people.find(one.student)
-        # Whoever makes an account at GitHub may call it like a classmate's account elsewhere.
-        is_account = person is not None and folded(person.student) == folded(one.student)
-        return person if is_account or job.kind != "classroom" else None
+        return job.people.find(one.student)
     row = job.worksheet_row(one)
     ids = row.words if row is not None else frozenset[str]()
     known = {person.student: person for word in ids if (person := job.people.find(word)) is not None}

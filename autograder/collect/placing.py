@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC
 from pathlib import Path
-from typing import Any, Literal
-from zoneinfo import ZoneInfo
+from typing import Any
 
 from autograder.collect.entries import Entry, Refused, first_of, inner_entries
 from autograder.collect.names import TYPED, Owned, may_hold_one
@@ -30,8 +28,8 @@ class Outcome:
 
     is_collected: bool = False
     notes: tuple[str, ...] = ()
-    #: Where the time comes from, if from no list.
-    time_from: Literal["", "path", "file"] = ""
+    #: Whether the time is that of ``timestamp.txt``, and of no list.
+    has_own_time: bool = False
     is_draft: bool = False
 
 
@@ -49,7 +47,7 @@ def place(student: Student, time: str, job: Download) -> Outcome:
 def have_a_row(student: Student, job: Download) -> list[str]:
     """A folder for whoever is in the download, though no notebook could be collected: without it nobody would miss them."""
     first = student.files[0]
-    if job.kind in ("plain", "classroom"):  # anything may lie beside the students' there
+    if job.kind == "plain":  # anything may lie beside the students' there
         is_theirs = any(len(one.entry.parts) > 1 or may_hold_one(one.file) for one in student.files)
         if first.entry.parts[0].startswith(".") or not is_theirs:
             return []
@@ -73,10 +71,8 @@ def collect_student(student: Student, time: str, job: Download) -> Outcome:
         typed = any(one.file in TYPED for one in student.files)
         notes.append(f"{name} handed in {'a typed text but ' if typed else ''}no notebook of {lab}.")
         return Outcome(notes=tuple(notes))
-    chosen, why = _choose(notebooks, lab, job.kind)
+    chosen, why = _choose(notebooks, lab)
     notes += [f"{name}{why}"] if why else []
-    if job.kind == "blackboard" and chosen.attempt < max(one.attempt for one in student.files):
-        notes.append(f"{name}: the last attempt holds no notebook of {lab}, so an earlier one counts.")
     try:
         content = chosen.entry.read()
     except Refused as refused:
@@ -85,14 +81,16 @@ def collect_student(student: Student, time: str, job: Download) -> Outcome:
         notes.append(f"{name}: {chosen.entry.path} is a notebook of {other}, not of {lab}.")
     if chosen.late:
         notes.append(f"{name}: Canvas marks the submission as late, but not by how much.")
-    known = _Time(time) if time else _known_time(student, chosen, job)
-    notes += [f"{name}: {known.trouble}"] if known.trouble else []
+    own_time = ""
+    if not time and job.source and job.kind == "plain":
+        own_time, trouble = _timestamp(chosen, student.files, lab)
+        notes += [f"{name}: {trouble}"] if trouble else []
     target = job.folder(name) / f"{lab}.ipynb"
-    may_replace, about = _may_replace(target, content, known.text)
+    may_replace, about = _may_replace(target, content, time or own_time)
     notes += [f"{name}: {about}"] if about else []
     if may_replace:
-        _write(target, content, known.text)
-    return Outcome(True, tuple(notes), known.source)
+        _write(target, content, time or own_time)
+    return Outcome(True, tuple(notes), bool(own_time))
 
 
 def _write(target: Path, content: bytes, time: str) -> None:
@@ -105,39 +103,22 @@ def _write(target: Path, content: bytes, time: str) -> None:
         write_atomically(target.with_name("timestamp.txt"), time + "\n")
 
 
-@dataclass(frozen=True)
-class _Time:
-    """When a notebook came in ("": nobody knows), and what says so; what kept it from being known."""
-
-    text: str = ""
-    source: Literal["", "path", "file"] = ""
-    trouble: str = ""
-
-
-def _known_time(student: Student, chosen: Owned, job: Download) -> _Time:
-    """The time that the path or nbgrader's exchange gives."""
-    if chosen.sent is not None:
-        local = chosen.sent.replace(tzinfo=ZoneInfo(settings().timezone))
-        return _Time(local.astimezone(UTC).strftime(TIME_FORMAT), "path")
-    return _timestamp(chosen, student.files, job.lab) if job.source and job.kind == "plain" else _Time()
-
-
-def _timestamp(chosen: Owned, files: Sequence[Owned], lab: str) -> _Time:
-    """The first line of the ``timestamp.txt`` that nbgrader's exchange puts beside the notebook, when it is a time.
+def _timestamp(chosen: Owned, files: Sequence[Owned], lab: str) -> tuple[str, str]:
+    """The time in the ``timestamp.txt`` that nbgrader's exchange puts beside the notebook, and a sentence where it is none.
 
     Only in nbgrader's layout, ``<student>/<lab>/``: anywhere else a student may have put it there.
     """
     folder = chosen.entry.parts[:-1]
     beside = [one for one in files if one.entry.parts == (*folder, "timestamp.txt")]
     if not beside or len(folder) != 2 or folder[-1] != lab:
-        return _Time()
+        return "", ""
     try:
         text = beside[0].entry.read()[:200].decode("utf-8", "replace").partition("\n")[0].strip()
     except Refused:
-        return _Time()
-    if (time := parse_time(text, settings().timezone)) is None:
-        return _Time(trouble="timestamp.txt holds no valid time.") if text else _Time()
-    return _Time(time.strftime(TIME_FORMAT), "file")
+        return "", ""
+    if time := parse_time(text, settings().timezone):
+        return time.strftime(TIME_FORMAT), ""
+    return "", "timestamp.txt holds no valid time." if text else ""
 
 
 def _notebooks(files: Sequence[Owned], lab: str) -> tuple[list[Owned], list[str]]:
@@ -169,31 +150,25 @@ def _of_another_lab(entry: Entry, lab: str) -> bool:
     return len(entry.parts) > 1 and entry.parts[-2] == stem != lab and is_a_labs
 
 
-def _choose(notebooks: Sequence[Owned], lab: str, kind: str) -> tuple[Owned, str]:
+def _choose(notebooks: Sequence[Owned], lab: str) -> tuple[Owned, str]:
     """The only notebook with an answer in it, or the one with the right name; among several, or without one, the last.
 
-    Says which, and why. On Blackboard each attempt takes the place of the one before, whatever its files are called.
+    Says which, and why.
     """
-    newest = max(one.attempt for one in notebooks)
-    counting = [one for one in notebooks if one.attempt == newest or kind != "blackboard"]
-    right = [one for one in counting if one.file == f"{lab}.ipynb"]
-    answered = only_answered(counting, lab, lambda one: one.entry.read(), Refused)
-    candidates = [answered] if answered else right or counting
+    right = [one for one in notebooks if one.file == f"{lab}.ipynb"]
+    answered = only_answered(notebooks, lab, lambda one: one.entry.read(), Refused)
+    candidates = [answered] if answered else right or notebooks
     orders: dict[str, Callable[[Owned], Any]] = {
         "the last attempt": lambda one: one.attempt,
         "the last that was uploaded": lambda one: one.upload,
-        # All files of a clone are as old as the clone.
-        "the one in the fewest folders": lambda one: -len(one.entry.parts) if kind == "classroom" else 0,
         "the newest by the files' own dates": lambda one: one.entry.modified,
         "the last by name, for nothing says which is the newest": lambda one: one.entry.path,
     }
     chosen = max(candidates, key=lambda one: tuple(order(one) for order in orders.values()))
     if len(notebooks) == 1:
         return chosen, "" if right else f": {chosen.file} was taken as {lab}.ipynb."
-    why = "the one with the right name" if len(counting) == len(notebooks) else "of the last attempt"
-    if answered:
-        why = "the only one with an answer in it"
-    elif len(candidates) > 1:
+    why = "the only one with an answer in it" if answered else "the one with the right name"
+    if len(candidates) > 1:
         why = next(
             (words for words, order in orders.items() if len({order(one) for one in candidates}) > 1),
             "which is like the others in all that tells",

@@ -6,7 +6,6 @@ A bulk download stamps its entries with the moment of the download (Canvas: ruby
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,7 +29,7 @@ from autograder.errors import UserError
 
 #: Columns that say who a row of the list is about, other than by a number that only one system knows.
 _KEYS = ("email", "id number", "username", "login", "sis id")
-_WHO = ("student", *_KEYS, "github", "repository")
+_WHO = ("student", *_KEYS)
 #: A cell that says that nothing was handed in.
 _NEVER = frozenset({"", "-", "null", "none"})
 
@@ -46,9 +45,6 @@ class Row:
     canvas_id: str
     name: str
     when: datetime | None
-    #: What GitHub Classroom calls them and their repository: compared with GitHub's names only, each with its own.
-    login: str = ""
-    repository: str = ""
     #: What only Moodle's worksheet says: a draft, or an attempt opened again; the group; when they have to hand in (UTC).
     is_unsubmitted: bool = False
     team: str = ""
@@ -57,7 +53,7 @@ class Row:
     @property
     def who(self) -> str:
         """What a sentence calls the row by."""
-        words = (self.student, self.name, self.login, *sorted(self.words), self.canvas_id, self.participant)
+        words = (self.student, self.name, *sorted(self.words), self.canvas_id, self.participant)
         return next(filter(None, words), "a row without a name")
 
 
@@ -69,21 +65,9 @@ class Times:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
-    @property
-    def logins(self) -> dict[str, str]:
-        """Folded repository -> whose it is, where GitHub Classroom's own list says so of one account only."""
-        found: dict[str, set[str]] = defaultdict(set)
-        for row in self.rows:
-            if row.login and row.repository:
-                found[row.repository].add(row.login)
-        return {repository: min(logins) for repository, logins in found.items() if len(logins) == 1}
-
     def names(self, word: str) -> bool:
-        """Whether a row is of somebody, or of a repository, that is called so."""
-        one = folded(word)
-        return any(
-            one in (folded(row.student), folded(row.login), row.repository, *row.words) for row in self.rows
-        )
+        """Whether a row is of somebody who is called so."""
+        return any(folded(word) in (folded(row.student), *row.words) for row in self.rows)
 
     def participant(self, one: Owned) -> Row | None:
         """The worksheet's row of whom Moodle gave this number, where the names agree."""
@@ -106,12 +90,6 @@ class Times:
                 if getattr(row, number) == one.number:
                     yield row
                     self._refuse_another_name(row, one, kind)
-        elif kind in ("classroom", "plain") and any(row.login or row.repository for row in self.rows):
-            login, repository = folded(folder), folded(one.entry.parts[0])
-            by_repository = any(row.repository == repository for row in self.rows)
-            for row in self.rows:
-                if (row.repository == repository) if by_repository else (folded(row.login) == login):
-                    yield row
         else:
             by_words = bool(number) and any(row.words for row in self.rows)
             for row in self.rows:
@@ -175,8 +153,6 @@ def _row(table: CsvList, row: tuple[str, ...], when: datetime | None, zone: str,
         canvas_id=table.value(row, "canvas id"),
         name=table.name(row),
         when=when,
-        login=table.value(row, "github"),
-        repository=folded(table.value(row, "repository")),
         is_unsubmitted=bool(participant) and is_unsubmitted(table, row),
         team=table.value(row, "groups") if participant else "",
         due=due,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
-from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -106,7 +105,7 @@ def test_a_plain_list_and_github_classrooms_grades_give_the_times(tmp_path, out)
     assert stamps(out) == {"ada": "2026-03-02 12:00:00 UTC", "bo": "2026-03-02 17:00:00 UTC"}, (
         "the last counts"
     )
-    grades = "github_username,student_repository_name,submission_timestamp\nada,lab-07-ada,2026-03-03 08:00:00 UTC\n"
+    grades = "roster_identifier,github_username,student_repository_name,submission_timestamp\nada,x,lab-07-x,2026-03-03 08:00:00 UTC\n"
     collect(source, out, LAB, times=listed(tmp_path / "g.csv", grades))
     assert stamps(out)["ada"] == "2026-03-03 08:00:00 UTC"
 
@@ -237,65 +236,15 @@ def test_wherever_collecting_is_stopped_a_new_notebook_has_no_earlier_ones_time(
         assert stamps(submitted) == {} and len(done.without_time) == 2
 
 
-def repositories(folder: Path, logins: Mapping[str, str]) -> tuple[Path, Path]:
-    """A download of GitHub Classroom's, each notebook with its repository's name as content, and the list with these logins."""
-    files = {f"{name}/{LAB}.ipynb": name for name in logins}
-    rows = [
-        f"{who},{name},2026-03-0{n} 10:00:00 UTC" for n, (name, who) in enumerate(logins.items(), 1) if who
-    ]
-    header = "github_username,student_repository_name,submission_timestamp"
-    marks = dict.fromkeys((f"{name}/.github/classroom.yml" for name in logins), "")
-    return folder_of(folder, files | marks), listed(
-        folder.parents[1] / f"{folder.name}.csv", "\n".join([header, *rows])
-    )
-
-
-def test_a_repository_is_whose_the_list_says_and_takes_no_classmates_place(tmp_path, out, course_at):
-    """GitHub lets people choose a login, and rename a repository. Ada's user name elsewhere is another's login there."""
-    roster = "student,name,username\nada,Ada A,ada1\nbo-b,Bo B,bo1\ncy,Cy,cy1\n"
-    course_at("", roster)
-    named = {"lab-ada": "ada", "lab-bo-b": "bo-b", "lab-ada1": "ada1", "lab-lab-ada": "lab-ada"}
-    renamed = ["lab-ada.zip", "ada", "cy", "lab-lab-cy"]
-    source, times = repositories(tmp_path / "dl" / "r", named | dict.fromkeys(renamed, ""))
-    done = collect(source, out, LAB, times=times)
-    found = {path.parents[1].name: path.read_text() for path in out.glob(f"*/{LAB}/{LAB}.ipynb")}
-    assert found == {who: name for name, who in named.items()} | {
-        f"{name} (repository)": name for name in renamed
-    }
-    assert {who: time[:10] for who, time in stamps(out).items()} == {
-        "ada": "2026-03-01", "bo-b": "2026-03-02", "ada1": "2026-03-03", "lab-ada": "2026-03-04"
-    }  # fmt: skip
-    assert done.kind == "classroom" and "1 of the class list are not in this download: cy." in done.notes
-    assert any(
-        "called after the repository: ada, cy, lab-ada.zip, lab-lab-cy." in note for note in done.notes
-    )
-
-
-def test_repositories_without_github_classrooms_list_are_refused_and_its_one_repository_is_read(
-    tmp_path, out
-):
-    """A clone has a student's dates, and names that say nothing: also where it has no workflows, and in a folder around all."""
-    source, times = repositories(tmp_path / "dl" / "r", {"lab-ada": "ada", "lab-bo": "bo"})
-    for where in (source, source.parent):
-        with pytest.raises(
-            UserError, match="give GitHub Classroom's grades CSV with --times, or --kind plain"
-        ):
-            collect(where, out, LAB)
-    assert collect(source.parent, out, LAB, times=times).students == ("ada", "bo")
+def test_repositories_are_refused_unless_their_folders_are_called_like_the_students(tmp_path, out):
+    """Whoever owns a repository may rename it: its name takes no classmate's place."""
     clones = folder_of(tmp_path / "c", {f"lab-{who}/{LAB}.ipynb": who for who in ("ada", "bo")})
-    for who in ("ada", "bo"):
-        (clones / f"lab-{who}" / ".git").mkdir()
-    with pytest.raises(UserError, match="give GitHub Classroom's grades CSV"):
+    (clones / "lab-ada" / ".git").mkdir()
+    (clones / "lab-bo" / ".github").mkdir()
+    (clones / "lab-bo" / ".github" / "classroom.yml").touch()
+    with pytest.raises(UserError, match="fetch them with `autograder github pull`, or give --kind plain"):
         collect(clones, out, LAB)
     assert collect(clones, out / "plain", LAB, kind="plain").students == ("lab-ada", "lab-bo")
-    folder_of(tmp_path / "b" / "bare", {f"lab-{who}/{LAB}.ipynb": who for who in ("ada", "bo")})
-    assert collect(tmp_path / "b", out / "bare", LAB, times=times).students == ("ada", "bo"), "by the list"
-    alone, times = repositories(tmp_path / "dl2" / "alone", {"lab-ada": "ada"})
-    folder_of(alone, {f"lab-ada/{who}/{LAB}.ipynb": who for who in ("bo", "cy")})
-    done = collect(alone, out / "alone", LAB, times=times)
-    assert done.students == ("ada",) and any(
-        "the one in the fewest folders, was taken" in n for n in done.notes
-    )
 
 
 def test_an_extension_of_whom_two_accounts_may_be_is_both_and_that_is_said(tmp_path, course_at):
