@@ -4,8 +4,8 @@ What is to be sent follows from the journal alone, and what was sent is noted th
 and the next start sends what is missing.
 
 A grade is always ``FullyGraded`` with a comment: ``PendingManual`` and a missing comment erase what is there. Where a
-written answer waits for a person, the points earned so far are sent, and the comment says what is not read yet. Nothing
-is sent that the student may not see yet.
+written answer waits for a person, the points earned so far are sent, and the comment says what is not read yet. What a
+person enters for it in the gradebook is sent within a minute. Nothing is sent that the student may not see yet.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import requests
@@ -29,8 +30,12 @@ from autograder.course.lists import summarize_names
 from autograder.course.policy_file import settings, spec
 from autograder.errors import UserError
 from autograder.exports.rows import graded
+from autograder.files import parse_time
 from autograder.gradebook.cells import test_cells
+from autograder.gradebook.final_points import TeacherMarks
+from autograder.gradebook.writer import storable
 from autograder.pages.render import plain
+from autograder.run.recorder import open_gradebook
 from autograder.serve import rules
 from autograder.serve.hand_in import marks_on
 from autograder.serve.journal import Journal
@@ -59,8 +64,10 @@ class Score:
     comment: str
 
 
-def score_of(journal: Journal, lab: str, student: str, item: str, user: str) -> Score | None:
-    """What counts now; None while that is not known, or is not for the student's eyes."""
+def score_of(
+    journal: Journal, lab: str, student: str, item: str, user: str, entered: Mapping[str, TeacherMarks]
+) -> Score | None:
+    """What counts now; None while that is not known, or is not for the student's eyes. ``entered``: the gradebook's marks."""
     attempts = journal.attempts(lab, student)
     counts = rules.counting(lab, attempts)
     if counts is None or any(attempt.verdict is None for attempt in attempts):
@@ -70,6 +77,10 @@ def score_of(journal: Journal, lab: str, student: str, item: str, user: str) -> 
         return None
     result = replace(result, student=student, submitted_at=counts.received_at)
     marks, lab_spec, cells = marks_on(journal, counts), spec(lab), test_cells(spec(lab))
+    own = entered.get(storable(student), TeacherMarks())
+    if own.received is not None and own.received == parse_time(counts.received_at):  # of this attempt
+        scores, comments = {**own.scores, **marks.scores}, {**own.comments, **marks.comments}
+        marks = replace(own, scores=scores, comments=comments)
     row = graded(result, lab_spec, {student: marks}, cells)
     due = rules.due_of(lab, student)
     if due is not None:
@@ -93,6 +104,8 @@ class LtiClass(Lti):
         #: Whose points have not arrived -> how often they were sent, and why.
         self._failed: dict[_Key, tuple[int, str]] = {}
         self._list_trouble = ""
+        #: Lab -> what people entered in the class's gradebook, by the student's name as stored; without a lab that was not read yet.
+        self._entered: dict[str, Mapping[str, TeacherMarks]] = {}
         self._changed = threading.Condition()
         self._ended = False
         self._connector: tuple[float, ServiceConnector] | None = None
@@ -141,6 +154,7 @@ class LtiClass(Lti):
                 if time.monotonic() - looked >= LOOK:
                     looked = time.monotonic()
                     for lab in self.service.options.labs:
+                        self._entered[lab] = _in_gradebook(lab, self.service.options.out)
                         for student in {attempt.student for attempt in self.journal.attempts(lab)}:
                             self.changed(lab, student)
                 if time.monotonic() - listed >= LIST and (links := self.journal.notes(self.links)):
@@ -185,7 +199,10 @@ class LtiClass(Lti):
         if user is None:  # a teacher, whom no gradebook has, or somebody with an invitation
             return 0.0
         services = (self.journal.noted(self.links, lab) or {}).get("scores", {})
-        score = score_of(self.journal, lab, student, services.get("lineitem", ""), user)
+        if lab not in self._entered:  # the gradebook could not be read
+            return LOOK
+        item = services.get("lineitem", "")
+        score = score_of(self.journal, lab, student, item, user, self._entered[lab])
         before = self.journal.noted("lti sent", f"{lab}/{student}") or {"at": 0.0, "score": None}
         now = time.time()
         if score is None or asdict(score) == before["score"]:
@@ -228,6 +245,14 @@ class LtiClass(Lti):
             self._connector = None
             self._list_trouble = f"The learning system's class list cannot be used: {_why(error)}."
             log.warning("no class list: %s", error)
+
+
+def _in_gradebook(lab: str, out: Path) -> Mapping[str, TeacherMarks]:
+    """What people entered in the class's gradebook: nothing before the class is graded for good."""
+    if not (out / "gradebook.db").is_file():
+        return {}
+    with open_gradebook(lab, out) as gradebook:
+        return gradebook.all_marks()
 
 
 def _why(error: Exception) -> str:
