@@ -146,13 +146,6 @@ def test_a_download_is_filed_under_the_lists_names_and_says_who_is_missing(tmp_p
     assert any("both seem to be bo: kept apart" in note for note in done.notes)
 
 
-def test_a_class_list_of_another_course_stops_everything(tmp_path, course_at):
-    course_at("", HAND)
-    with pytest.raises(UserError, match="number 4711 is “Ada Lovelace”, the download says “bohrniels”"):
-        collect(zip_of(tmp_path / "c.zip", {f"bohrniels_4711_9_{LAB}.ipynb": "x"}), tmp_path / "in", LAB)
-    assert not (tmp_path / "in").exists()
-
-
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [

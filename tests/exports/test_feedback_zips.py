@@ -48,14 +48,6 @@ def test_moodle_reads_each_page_as_its_own_participants(tmp_path, spec, make_res
         assert ("Bo Diaz_34" in page) == (number == "34")
 
 
-def test_moodle_needs_its_own_worksheet(tmp_path, spec, make_result):
-    with pytest.raises(UserError, match="numbers are the assignment's own"):
-        export("moodle-feedback", [make_result("Ada_12")], spec, tmp_path)
-    wrong = worksheet(tmp_path / "w.csv", "Participant 12,Somebody Else,,10")
-    with pytest.raises(UserError, match="nothing was written"):
-        export("moodle-feedback", [make_result("Ada Ann_12")], spec, tmp_path, roster=wrong)
-
-
 def download(path: Path, *names: str) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         for name in names:

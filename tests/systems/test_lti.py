@@ -34,7 +34,7 @@ FULL = spec(LAB).max_score / (spec(LAB).max_score + WRITTEN)
 def platform() -> Iterator[Platform]:
     made = Platform()
     yield made
-    made.server.shutdown()
+    made.close()
 
 
 @pytest.fixture
