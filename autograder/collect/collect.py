@@ -63,16 +63,15 @@ def collect(
     """Write ``submitted/<student>/<lab>/<lab>.ipynb`` for everybody in ``source``, and ``timestamp.txt`` where a time is known.
 
     ``source`` is a zip or a folder; ``kind`` one of ``KINDS``, or ``auto`` to tell from the names. A file's own time is the
-    download's and counts for nothing. A time is known from ``times`` (a list of the teacher's) and from ``timestamp.txt`` in
-    nbgrader's layout. With a class list, students are called as it calls them. Extensions on Moodle's worksheet are added to
-    ``extensions.csv``. Raises ``UserError`` when nothing can be collected, or a list contradicts the download.
+    download's and counts for nothing. A time is known from ``times``, a list of the teacher's. With a class list,
+    students are called as it calls them. Extensions on Moodle's worksheet are added to ``extensions.csv``. Raises ``UserError`` when nothing can be collected, or a list contradicts the download.
     """
     if kind not in ("auto", *KINDS):
         raise GradingError(f"There is no kind of download “{kind}”: choose one of auto, {', '.join(KINDS)}.")
     read = read_times(times, settings().timezone) if times is not None else None
     people = class_list()
     files, kind, why, notes = _read(source, submitted, lab, kind, read, people)
-    job = Download(source, submitted, lab, kind, people, read)
+    job = Download(submitted, lab, kind, people, read)
     students, about_people = students_of(of_members(files, job), job)
     when, about_times = _times(students, job)
     require_apart(submitted, (*_others_there(submitted, students), *(student.name for student in students)))
@@ -97,7 +96,7 @@ def collect_folder(
     """Collect the one notebook of one student from a folder; nothing there is no error but a note."""
     notes: list[str] = []
     files = tuple(Owned(entry, student, entry.parts[-1]) for entry in entries(folder, notes))
-    outcome = collect_student(Student(student, student, files), submitted_at, Download(None, submitted, lab))
+    outcome = collect_student(Student(student, student, files), submitted_at, Download(submitted, lab))
     return Collected((student,) if outcome.is_collected else (), (*notes, *outcome.notes))
 
 
@@ -105,7 +104,7 @@ def canvas_names(source: Path, lab: str) -> list[tuple[str, str]]:
     """The student, called as ``collect`` calls them, and the path of each file in Canvas's bulk download that is certainly theirs."""
     mine, _, _ = owned(without_wrapper(entries(source, []), lab, "canvas")[0], "canvas")
     known = [one for one in mine if one.number and one.file not in ("", *TYPED)]
-    students, _ = students_of(known, Download(source, source, lab, "canvas", class_list()))
+    students, _ = students_of(known, Download(source, lab, "canvas", class_list()))
     return [(student.name, one.entry.path) for student in students for one in student.files]
 
 
@@ -225,13 +224,8 @@ def _about_class_list(students: Sequence[Student], people: ClassList) -> list[st
 
 
 def _about_times(outcomes: Mapping[str, Outcome], without: Sequence[str], done: int, kind: str) -> list[str]:
-    """Sentences about where times come from, and about those whose time nobody knows."""
-    notes, zone = [], settings().timezone
-    if count := sum(outcome.has_own_time for outcome in outcomes.values()):
-        notes.append(
-            f"The times of {count} are those of timestamp.txt beside the notebook, which nbgrader's exchange writes; without a zone "
-            f"they are taken for {zone} (course.toml). Where students made these folders themselves, give the times with --times."
-        )
+    """Sentences about drafts, and about those whose time nobody knows."""
+    notes = []
     if drafts := sorted(name for name, outcome in outcomes.items() if outcome.is_draft):
         notes.append(
             f"Not handed in (a draft, or an attempt that was opened again), and so not collected: {summarize_names(drafts)}."

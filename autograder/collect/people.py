@@ -20,7 +20,6 @@ from autograder.files import folder_name
 class Download:
     """What is the same for everybody in one download."""
 
-    source: Path | None
     submitted: Path
     lab: str
     kind: str = "plain"

@@ -28,8 +28,6 @@ class Outcome:
 
     is_collected: bool = False
     notes: tuple[str, ...] = ()
-    #: Whether the time is that of ``timestamp.txt``, and of no list.
-    has_own_time: bool = False
     is_draft: bool = False
 
 
@@ -81,16 +79,12 @@ def collect_student(student: Student, time: str, job: Download) -> Outcome:
         notes.append(f"{name}: {chosen.entry.path} is a notebook of {other}, not of {lab}.")
     if chosen.late:
         notes.append(f"{name}: Canvas marks the submission as late, but not by how much.")
-    own_time = ""
-    if not time and job.source and job.kind == "plain":
-        own_time, trouble = _timestamp(chosen, student.files, lab)
-        notes += [f"{name}: {trouble}"] if trouble else []
     target = job.folder(name) / f"{lab}.ipynb"
-    may_replace, about = _may_replace(target, content, time or own_time)
+    may_replace, about = _may_replace(target, content, time)
     notes += [f"{name}: {about}"] if about else []
     if may_replace:
-        _write(target, content, time or own_time)
-    return Outcome(True, tuple(notes), bool(own_time))
+        _write(target, content, time)
+    return Outcome(True, tuple(notes))
 
 
 def _write(target: Path, content: bytes, time: str) -> None:
@@ -101,24 +95,6 @@ def _write(target: Path, content: bytes, time: str) -> None:
     write_atomically(target, content)
     if time:
         write_atomically(target.with_name("timestamp.txt"), time + "\n")
-
-
-def _timestamp(chosen: Owned, files: Sequence[Owned], lab: str) -> tuple[str, str]:
-    """The time in the ``timestamp.txt`` that nbgrader's exchange puts beside the notebook, and a sentence where it is none.
-
-    Only in nbgrader's layout, ``<student>/<lab>/``: anywhere else a student may have put it there.
-    """
-    folder = chosen.entry.parts[:-1]
-    beside = [one for one in files if one.entry.parts == (*folder, "timestamp.txt")]
-    if not beside or len(folder) != 2 or folder[-1] != lab:
-        return "", ""
-    try:
-        text = beside[0].entry.read()[:200].decode("utf-8", "replace").partition("\n")[0].strip()
-    except Refused:
-        return "", ""
-    if time := parse_time(text, settings().timezone):
-        return time.strftime(TIME_FORMAT), ""
-    return "", "timestamp.txt holds no valid time." if text else ""
 
 
 def _notebooks(files: Sequence[Owned], lab: str) -> tuple[list[Owned], list[str]]:

@@ -128,23 +128,6 @@ def test_one_new_name_on_canvas_is_said_and_another_courses_list_is_refused(tmp_
         collect(zip_of(tmp_path / "c.zip", dict(files)), tmp_path / "other", LAB)
 
 
-def test_a_timestamp_without_a_zone_is_in_the_courses_and_one_of_two_dates_is_no_time(
-    tmp_path, out, course_at
-):
-    course_at('timezone = "Asia/Tokyo"')
-    times = {"ada": "2026-10-01 20:00:00", "bo": "02/03/2026 10:00", "cy": "2026-10-01 20:00:00 UTC"}
-    files = {f"{who}/{LAB}/{LAB}.ipynb": who for who in times}
-    files |= {f"{who}/{LAB}/timestamp.txt": time for who, time in times.items()}
-    files |= {
-        f"di/{LAB}.ipynb": "di",
-        "di/timestamp.txt": "1999-01-01 00:00:00 UTC",
-    }  # not where the exchange puts it
-    done = collect(folder_of(tmp_path / "class", files), out, LAB)
-    assert stamps(out) == {"ada": "2026-10-01 11:00:00 UTC", "cy": "2026-10-01 20:00:00 UTC"}
-    assert any("without a zone they are taken for Asia/Tokyo (course.toml)" in note for note in done.notes)
-    assert "bo: timestamp.txt holds no valid time." in done.notes
-
-
 def test_names_with_underscores_and_anonymous_ones_are_read(tmp_path, out):
     files: dict[str, str | bytes] = {
         f"van_der_bergjan_4711_900_{LAB}.ipynb": "jan",
