@@ -18,7 +18,7 @@ from typing import Any
 from autograder.collect.entries import entries, shortened
 from autograder.collect.names import KINDS, TYPED, Owned, kind_and_why, owned, without_wrapper
 from autograder.collect.people import Download, Student, of_members, students_of
-from autograder.collect.placing import TIME_FORMAT, Outcome, collect_student, have_a_row, place
+from autograder.collect.placing import TIME_FORMAT, Outcome, collect_student, make_folder, place
 from autograder.collect.times import Row, Times, read_times
 from autograder.course.class_list import ClassList
 from autograder.course.lists import AnotherName, folded, sentences_about, summarize_names
@@ -27,8 +27,8 @@ from autograder.course.policy_file import class_list, settings
 from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, require_apart
 
-#: Where a list of times comes from.
-_HOW = {
+#: Kind of download -> where its list of times comes from.
+_TIMES_FROM = {
     "canvas": "Give the times with --times: Canvas's submissions report, or its API's list of submissions.",
     "moodle": "Give the times with --times: the assignment's grading worksheet has them.",
     "plain": "Give the times with --times: a CSV with the columns student and time.",
@@ -37,14 +37,14 @@ _HOW = {
 
 @dataclass(frozen=True)
 class Collected:
-    """Whose notebooks were collected, and sentences about what was refused, chosen or left alone."""
+    """The students whose notebooks were collected, and sentences about what was refused, chosen or left alone."""
 
     students: tuple[str, ...]
     notes: tuple[str, ...]
     kind: str = "plain"
-    #: Those of whom nobody knows when they handed in: lateness is not counted for them.
+    #: Students whose time of submission nobody knows, so that lateness is not counted.
     without_time: tuple[str, ...] = ()
-    #: What the kind was told from.
+    #: How the kind was recognised.
     why: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def collect(
     if not done:
         reason = f" {notes[0]}" if notes else ""
         raise GradingError(f"{source} holds no notebook of {lab} that can be collected.{reason}")
-    notes += [note for student in students if student.name not in done for note in have_a_row(student, job)]
+    notes += [note for student in students if student.name not in done for note in make_folder(student, job)]
     notes += _about_class_list(students, people)
     notes += _take_over_extensions(students, job)
     without = tuple(name for name in done if not (job.folder(name) / "timestamp.txt").exists())
@@ -93,7 +93,7 @@ def collect(
 def collect_folder(
     folder: Path, submitted: Path, lab: str, *, student: str, submitted_at: str = ""
 ) -> Collected:
-    """Collect the one notebook of one student from a folder; nothing there is no error but a note."""
+    """Collect one student's notebook from a folder. An empty folder is a note, no error."""
     notes: list[str] = []
     files = tuple(Owned(entry, student, entry.parts[-1]) for entry in entries(folder, notes))
     outcome = collect_student(Student(student, student, files), submitted_at, Download(submitted, lab))
@@ -101,7 +101,7 @@ def collect_folder(
 
 
 def canvas_names(source: Path, lab: str) -> list[tuple[str, str]]:
-    """The student, called as ``collect`` calls them, and the path of each file in Canvas's bulk download that is certainly theirs."""
+    """Each file in Canvas's bulk download with a certain owner: the student's folder, as ``collect`` names it, and the path."""
     mine, _, _ = owned(without_wrapper(entries(source, []), lab, "canvas")[0], "canvas")
     known = [one for one in mine if one.number and one.file not in ("", *TYPED)]
     students, _ = students_of(known, Download(source, lab, "canvas", class_list()))
@@ -111,7 +111,7 @@ def canvas_names(source: Path, lab: str) -> list[tuple[str, str]]:
 def _read(
     source: Path, submitted: Path, lab: str, kind: str, times: Times | None, people: ClassList
 ) -> tuple[list[Owned], str, str, list[str]]:
-    """The files with their owners, the kind of the download and what it was told from, and sentences."""
+    """The files with their owners, the kind of the download, how it was recognised, and sentences."""
     notes: list[str] = []
 
     def is_owner(top: str) -> bool:
@@ -142,16 +142,16 @@ def _read(
 
 
 def _others_there(submitted: Path, students: Iterable[Student]) -> list[str]:
-    """The students of an earlier download who are not in this one. Some systems spell a folder's name in bytes of their own."""
+    """The students of an earlier download who are not in this one. Some file systems change the bytes of a name."""
     now = {unicodedata.normalize("NFC", folder_name(student.name)) for student in students}
     folders = submitted.iterdir() if submitted.is_dir() else ()
     return [path.name for path in folders if unicodedata.normalize("NFC", path.name) not in now]
 
 
 def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], list[str]]:
-    """When each student handed in, from the teacher's list ("" where it does not say).
+    """When each student handed in, from the teacher's list ("" where it does not say), and sentences.
 
-    Who has another name there has no time; where that is so of as many as have one, it is another assignment's list.
+    A student whose name differs there gets no time. When these are at least as many as the others, the list is refused.
     """
     when = {student.name: "" for student in students}
     if job.times is None:
@@ -172,8 +172,8 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
         several += [student.name] if len(found) > 1 else []
     if not matched:
         raise UserError(
-            f"{job.times.path} has a time of nobody in the download: it names {_each(row.who for row in job.times.rows)}, the "
-            f"download {_each(when)}. Nothing was collected."
+            f"{job.times.path} has a time of nobody in the download: it names {_names_once(row.who for row in job.times.rows)}, the "
+            f"download {_names_once(when)}. Nothing was collected."
         )
     if contradictions and len(contradictions) >= sum(map(bool, when.values())):
         raise contradictions[0][1]
@@ -185,23 +185,26 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
         f"In {listed} with several times, of which the last counts": several,
     }
     if nobodys := [row.who for row in job.times.rows if row not in matched and row.when is not None]:
-        return when, [*sentences_about(notes), f"In {listed}, but not in the download: {_each(nobodys)}."]
+        return when, [
+            *sentences_about(notes),
+            f"In {listed}, but not in the download: {_names_once(nobodys)}.",
+        ]
     return when, sentences_about(notes)
 
 
-def _each(names: Iterable[str]) -> str:
-    """Each of these names once, for sentences."""
+def _names_once(names: Iterable[str]) -> str:
+    """Some names, each once, for sentences."""
     return summarize_names(list(dict.fromkeys(map(shortened, names)))) or "nobody"
 
 
 def _take_over_extensions(students: Sequence[Student], job: Download) -> list[str]:
-    """Add to ``extensions.csv`` what Moodle's worksheet gives beyond what the course gives; sentences about it."""
+    """Add Moodle's extensions that are longer than the course's to ``extensions.csv``; sentences about it."""
     here = {row: student.name for student in students if (row := job.worksheet_row(student.files[0]))}
     rows = job.times.rows if job.kind == "moodle" and job.times is not None else ()
     own = []
     for row in rows:
         known = {person.student for word in row.words if (person := job.people.find(word)) is not None}
-        name = here.get(row) or (known.pop() if len(known) == 1 else "")  # who handed in nothing yet
+        name = here.get(row) or (known.pop() if len(known) == 1 else "")  # somebody who handed in nothing yet
         own += [(name, row.due)] if name and row.due is not None else []
     if not own:
         return []
@@ -213,7 +216,7 @@ def _take_over_extensions(students: Sequence[Student], job: Download) -> list[st
 
 
 def _about_class_list(students: Sequence[Student], people: ClassList) -> list[str]:
-    """Sentences about who is missing and who is a stranger."""
+    """Sentences about students who are not in the download, or not on the class list."""
     notes, names = [], [student.name for student in students]
     if strangers := [name for name in names if people and people.of_folder(name) is None]:
         notes.append(f"Not on the class list: {summarize_names(strangers)}.")
@@ -224,7 +227,7 @@ def _about_class_list(students: Sequence[Student], people: ClassList) -> list[st
 
 
 def _about_times(outcomes: Mapping[str, Outcome], without: Sequence[str], done: int, kind: str) -> list[str]:
-    """Sentences about drafts, and about those whose time nobody knows."""
+    """Sentences about drafts, and about students without a time."""
     notes = []
     if drafts := sorted(name for name, outcome in outcomes.items() if outcome.is_draft):
         notes.append(
@@ -232,6 +235,6 @@ def _about_times(outcomes: Mapping[str, Outcome], without: Sequence[str], done: 
         )
     if without:
         notes.append(
-            f"When {len(without)} of {done} handed in is not known, so none of them is late: {summarize_names(without)}. {_HOW[kind]}"
+            f"When {len(without)} of {done} handed in is not known, so none of them is late: {summarize_names(without)}. {_TIMES_FROM[kind]}"
         )
     return notes

@@ -51,9 +51,9 @@ _UNREAD = {
 
 @dataclass(frozen=True)
 class Owned:
-    """A file with its owner, the name the student gave it, and what the system's name for it says besides.
+    """A file with its owner, the name that the student gave it, and what else its path says.
 
-    ``name`` and ``number`` are the system's for the student: Canvas's user, or Moodle's participant of this assignment.
+    ``name`` and ``number`` are what the system calls the student: Canvas's user, or Moodle's participant of this assignment.
     """
 
     entry: Entry
@@ -69,10 +69,10 @@ class Owned:
 def without_wrapper(
     entries: Sequence[Entry], lab: str, kind: str, is_owner: Callable[[str], bool] = lambda top: False
 ) -> tuple[list[Entry], str]:
-    """The entries without the one folder that some programs put around everything they pack; a sentence where nobody can say.
+    """The entries without the folder that some programs put around all; a sentence when the only folder may be a student's.
 
-    The only folder is a student's where anything says so (``is_owner``, its name): whoever is collected alone may work in a
-    folder of their own folder, or call it like a classmate. What lies in it are students' where most have a system's names.
+    It is a student's when ``is_owner`` or its name says so. It is around students' when most names in it are a system's.
+    Otherwise nobody knows: a student may have a folder that is called like a classmate.
     """
     tops = {entry.parts[0] for entry in entries}
     inside = [entry for entry in entries if len(entry.parts) > 1 and entry.parts[1]]
@@ -158,7 +158,7 @@ def owned(entries: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry]
 
 
 def _owners(entry: Entry, kind: str) -> list[Owned]:
-    """Everybody whose a file may be, by its name: nobody, one, or several, for a student's name is what they say it is."""
+    """All possible owners of a file by its name. Students choose their names, so there may be several."""
     top, last = entry.parts[0], entry.parts[-1]
     if kind == "canvas" and len(top) <= _LONGEST and (match := _CANVAS.match(top)):
         if not match["anonymous"]:
@@ -178,7 +178,7 @@ def _owners(entry: Entry, kind: str) -> list[Owned]:
 
 
 def _readings(entry: Entry, top: str) -> list[Owned]:
-    """Each owner that a name of Canvas's may mean, the one with the shortest name first."""
+    """All possible owners of a file of Canvas's, the one with the shortest name first."""
     found: dict[int, Owned] = {}
     for match in _NUMBERS.finditer(top):
         if match.start("user") in found or (found and int(match["upload"]) < _LOWEST_UPLOAD):

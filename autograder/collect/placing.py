@@ -24,7 +24,7 @@ TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one student's files."""
+    """Whether one student's notebook was collected, and sentences."""
 
     is_collected: bool = False
     notes: tuple[str, ...] = ()
@@ -32,20 +32,20 @@ class Outcome:
 
 
 def place(student: Student, time: str, job: Download) -> Outcome:
-    """Write one student's notebook, if there is one; nothing that they handed in can end the class."""
+    """Write one student's notebook, if there is one. Whatever was handed in, the class goes on."""
     try:
         return collect_student(student, time, job)
-    except UserError:  # the disk, say: it concerns everybody
+    except UserError:  # a full disk, say, concerns everybody
         raise
     except Exception as error:
         why = f"{student.name}: what was handed in could not be collected ({type(error).__name__})."
         return Outcome(notes=(why,))
 
 
-def have_a_row(student: Student, job: Download) -> list[str]:
-    """A folder for whoever is in the download, though no notebook could be collected: without it nobody would miss them."""
+def make_folder(student: Student, job: Download) -> list[str]:
+    """Make the folder of a student without a notebook, who so has a row (``missing``) in the results; sentences about it."""
     first = student.files[0]
-    if job.kind == "plain":  # anything may lie beside the students' there
+    if job.kind == "plain":  # other files may lie beside the students' folders
         is_theirs = any(len(one.entry.parts) > 1 or may_hold_one(one.file) for one in student.files)
         if first.entry.parts[0].startswith(".") or not is_theirs:
             return []
@@ -89,8 +89,7 @@ def collect_student(student: Student, time: str, job: Download) -> Outcome:
 
 def _write(target: Path, content: bytes, time: str) -> None:
     if not (target.is_file() and target.read_bytes() == content):
-        # The time of what lay there is not this one's, and goes before: who is stopped here, or has no room on the disk,
-        # collects again, and then the notebook is the same.
+        # The old notebook's time goes first: when the disk is full, collecting again finds the same notebook without a time.
         target.with_name("timestamp.txt").unlink(missing_ok=True)
     write_atomically(target, content)
     if time:
@@ -98,7 +97,7 @@ def _write(target: Path, content: bytes, time: str) -> None:
 
 
 def _notebooks(files: Sequence[Owned], lab: str) -> tuple[list[Owned], list[str]]:
-    """The student's notebooks, those inside a zip that was handed in too, other labs' left out; sentences about what was not read."""
+    """The student's notebooks of this lab, those inside handed-in zips too, and sentences about what was not read."""
     held: list[Owned] = []
     notes: list[str] = []
     unread: list[str] = []
@@ -120,16 +119,16 @@ def _notebooks(files: Sequence[Owned], lab: str) -> tuple[list[Owned], list[str]
 
 
 def _of_another_lab(entry: Entry, lab: str) -> bool:
-    """nbgrader's layout has a folder of the same name around each lab's notebook."""
+    """Whether the notebook lies in another lab's folder of nbgrader's layout, which is called like the notebook."""
     stem = entry.parts[-1].rsplit(".", 1)[0]
     is_a_labs = stem[:2].isdigit() and stem[2:3] == "_"  # a student may be a number
     return len(entry.parts) > 1 and entry.parts[-2] == stem != lab and is_a_labs
 
 
 def _choose(notebooks: Sequence[Owned], lab: str) -> tuple[Owned, str]:
-    """The only notebook with an answer in it, or the one with the right name; among several, or without one, the last.
+    """One of several notebooks, and a sentence that says which, and why.
 
-    Says which, and why.
+    The only one with an answer counts, else the one with the right name; of several such, or without one, the last.
     """
     right = [one for one in notebooks if one.file == f"{lab}.ipynb"]
     answered = only_answered(notebooks, lab, lambda one: one.entry.read(), Refused)
@@ -153,7 +152,7 @@ def _choose(notebooks: Sequence[Owned], lab: str) -> tuple[Owned, str]:
 
 
 def _may_replace(target: Path, content: bytes, time: str) -> tuple[bool, str]:
-    """Whether the notebook that is there gives way: always, unless it is known to be the newer of the two. What is to be said."""
+    """Whether the notebook replaces the one that is there, and a sentence. One that is known to be newer stays."""
     try:
         if not target.exists() or target.read_bytes() == content:
             return True, ""
@@ -162,5 +161,5 @@ def _may_replace(target: Path, content: bytes, time: str) -> tuple[bool, str]:
         if old and new and old > new:
             return False, "the notebook collected before is newer and stays."
     except (OSError, ValueError):
-        pass  # without two times nobody knows which is the newer one: what comes in now is taken
+        pass  # without both times nobody knows which is newer: the one that comes in now is taken
     return True, "replaced the notebook collected before."
