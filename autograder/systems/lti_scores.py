@@ -1,7 +1,6 @@
-"""Sends the points that count to the learning system's gradebook, off everybody's way, until they have arrived.
+"""Sends the points that count to the learning system's gradebook, in a thread of its own, until they have arrived.
 
-What is to be sent follows from the journal alone, and what was sent is noted there: nothing is lost when the service ends,
-and the next start sends what is missing.
+The journal says what is to be sent and what was sent. So nothing is lost when the service ends: the next start sends the rest.
 
 A grade is always ``FullyGraded`` with a comment: ``PendingManual`` and a missing comment erase what is there. Where a
 written answer waits for a person, the points earned so far are sent, and the comment says what is not read yet. What a
@@ -67,7 +66,7 @@ class Score:
 def score_of(
     journal: Journal, lab: str, student: str, item: str, user: str, entered: Mapping[str, TeacherMarks]
 ) -> Score | None:
-    """What counts now; None while that is not known, or is not for the student's eyes. ``entered``: the gradebook's marks."""
+    """The score that counts now; None while nobody knows it, or the student may not see it. ``entered``: the gradebook's marks."""
     attempts = journal.attempts(lab, student)
     counts = rules.counting(lab, attempts)
     if counts is None or any(attempt.verdict is None for attempt in attempts):
@@ -94,7 +93,7 @@ def score_of(
 
 
 class LtiClass(Lti):
-    """A course whose points go back. Its methods may be called from any thread."""
+    """A course that sends points. Its methods may be called from any thread."""
 
     def __init__(self, service: Service):
         super().__init__(service)
@@ -125,7 +124,7 @@ class LtiClass(Lti):
         self.threads.shutdown(wait=False, cancel_futures=True)
 
     def changed(self, lab: str, student: str) -> None:
-        """Look at a student's points at once, or when it is their turn to be tried again."""
+        """Look at a student's points at once, or at the next try when they did not arrive."""
         with self._changed:
             self._when.setdefault((lab, student), 0.0)
             self._changed.notify()
@@ -139,7 +138,7 @@ class LtiClass(Lti):
 
     @property
     def trouble(self) -> str:
-        """What has not arrived, and why."""
+        """A sentence about points that have not arrived ("" for none)."""
         with self._changed:
             students = sorted({student for _, student in self._failed})
             why = next((why for _, why in self._failed.values()), "")
@@ -191,7 +190,7 @@ class LtiClass(Lti):
                 self._when[key] = time.monotonic() + wait
 
     def _send(self, lab: str, student: str) -> float:
-        """Send what counts, if it is not there yet; in how many seconds that can be done (0: it is)."""
+        """Send the score unless it is there already; the seconds to wait before it can be sent (0: done)."""
         people = self.journal.notes(self.people)
         user = next(
             (user for user, one in people.items() if one == {"student": student, "team": False}), None
@@ -256,7 +255,7 @@ def _in_gradebook(lab: str, out: Path) -> Mapping[str, TeacherMarks]:
 
 
 def _why(error: Exception) -> str:
-    """What the team reads of a failure."""
+    """A failure in words for the team."""
     if isinstance(error, LtiServiceException):
         asks = " (is this a student of the course there?)" if error.response.status_code == 400 else ""
         return f"it answers with status {error.response.status_code}{asks}"
