@@ -110,24 +110,6 @@ def test_a_plain_list_and_github_classrooms_grades_give_the_times(tmp_path, out)
     assert stamps(out)["ada"] == "2026-03-03 08:00:00 UTC"
 
 
-def test_one_new_name_on_canvas_is_said_and_another_courses_list_is_refused(tmp_path, out, course_at):
-    course_at("", "student,name,canvas id\nada,Ada Lovelace,101\nbo,Bo Bohr,102\nmallory,Mallory M,103\n")
-    files = {
-        f"{who}_{number}_9_{LAB}.ipynb": who
-        for who, number in (("lovelaceada", 101), ("bohrbo", 102), ("batman", 103))
-    }
-    done = collect(zip_of(tmp_path / "c.zip", dict(files)), out, LAB)
-    assert done.kind == "canvas" and set(done.students) == {"ada", "bo", "batman_103"}
-    assert any(
-        "103 is “Mallory M” on the class list and “batman” in the download" in note for note in done.notes
-    )
-    course_at("", "student,name,canvas id\nx,Xenia X,101\ny,Yoko Y,102\nmallory,Batman,103\n")
-    with pytest.raises(
-        UserError, match="so for 2 of 3: the list is another course's, and nothing was collected"
-    ):
-        collect(zip_of(tmp_path / "c.zip", dict(files)), tmp_path / "other", LAB)
-
-
 def test_names_with_underscores_and_anonymous_ones_are_read(tmp_path, out):
     files: dict[str, str | bytes] = {
         f"van_der_bergjan_4711_900_{LAB}.ipynb": "jan",
@@ -152,19 +134,32 @@ def test_a_notebook_of_another_lab_is_said(tmp_path, out):
     assert any(f"is a notebook of 06_positions, not of {LAB}" in note for note in done.notes)
 
 
-def test_one_new_name_in_a_list_of_times_ends_nothing_and_another_courses_list_does(tmp_path, out):
-    people = [("bachbo", "Bach, Bo", 102), ("kerncleo", "Kern, Cleo", 103), ("batman", "Mint, Mallory", 104)]
-    names = {f"{name}_{number}_9000_{LAB}.ipynb": name for name, _, number in people}
-    rows = [f'"{name}",{number},2026-03-01 10:00:00 UTC' for _, name, number in people]
-    header = "name,user_id,submitted_at"
-    times = listed(tmp_path / "t.csv", "\n".join([header, *rows]))
-    done = collect(zip_of(tmp_path / "z.zip", dict(names)), out, LAB, times=times)
-    assert len(done.students) == 3 and done.without_time == ("batman_104",)
-    assert any("Name in t.csv does not match" in note and "batman_104" in note for note in done.notes)
-    rows = [f'"{name} X",{number},2026-03-01 10:00:00 UTC' for _, name, number in people]
-    others = listed(tmp_path / "o.csv", "\n".join([header, *rows]))
-    with pytest.raises(UserError, match="is another assignment's or another course's"):
-        collect(zip_of(tmp_path / "y.zip", dict(names)), tmp_path / "other", LAB, times=others)
+def test_one_new_name_on_a_list_ends_nothing_and_another_courses_list_does(tmp_path, out, course_at):
+    people = {102: ("bachbo", "Bach, Bo"), 103: ("kerncleo", "Kern, Cleo"), 104: ("batman", "Mint, Mallory")}
+    source = zip_of(tmp_path / "z.zip", {f"{one}_{n}_9_{LAB}.ipynb": one for n, (one, _) in people.items()})
+    other = {102: "Xenia X", 103: "Yoko Y", 104: "Batman"}
+    for number, names in enumerate(({n: name for n, (_, name) in people.items()}, other)):
+        roster = "\n".join(["student,name,canvas id", *(f's{n},"{name}",{n}' for n, name in names.items())])
+        rows = [f'"{name}",{n},2026-03-01 10:00:00 UTC' for n, name in names.items()]
+        times = listed(tmp_path / "t.csv", "\n".join(["name,user_id,submitted_at", *rows]))
+        if number == 0:
+            course_at("", roster)
+            done = collect(source, out / "list", LAB)
+            assert set(done.students) == {"s102", "s103", "batman_104"}
+            said = "104 is “Mint, Mallory” on the class list and “batman” in the download"
+            assert any(said in note for note in done.notes)
+            course_at("")
+            done = collect(source, out / "times", LAB, times=times)
+            assert len(done.students) == 3 and done.without_time == ("batman_104",)
+            assert any("Name in t.csv does not match" in note and "batman_104" in note for note in done.notes)
+        else:
+            with pytest.raises(UserError, match="is another assignment's or another course's"):
+                collect(source, tmp_path / "other", LAB, times=times)
+            course_at("", roster)
+            with pytest.raises(
+                UserError, match="so for 2 of 3: the list is another course's, and nothing was collected"
+            ):
+                collect(source, tmp_path / "other", LAB)
 
 
 def test_whoever_is_called_like_what_a_list_calls_a_classmate_gives_her_no_time(tmp_path, out, course_at):
