@@ -83,7 +83,7 @@ def collect(
         reason = f" {notes[0]}" if notes else ""
         raise GradingError(f"{source} holds no notebook of {lab} that can be collected.{reason}")
     notes += [note for student in students if student.name not in done for note in make_folder(student, job)]
-    notes += _about_class_list(students, people)
+    notes += people.notes_about(list(outcomes), "On the class list, but not in this download")
     notes += _take_over_extensions(students, job)
     without = tuple(name for name in done if not (job.folder(name) / "timestamp.txt").exists())
     notes += _about_times(outcomes, without, len(done), kind)
@@ -213,17 +213,6 @@ def _take_over_extensions(students: Sequence[Student], job: Download) -> list[st
             f"course.toml has no due date for {job.lab}: nobody is late, and Moodle's extensions count for nothing."
         ]
     return take_over(job.lab, due, own, "Moodle")
-
-
-def _about_class_list(students: Sequence[Student], people: ClassList) -> list[str]:
-    """Sentences about students who are not in the download, or not on the class list."""
-    notes, names = [], [student.name for student in students]
-    if strangers := [name for name in names if people and people.of_folder(name) is None]:
-        notes.append(f"Not on the class list: {summarize_names(strangers)}.")
-    absent = [person.student for person in people.absent(names)]
-    if absent:
-        notes.append(f"{len(absent)} of the class list are not in this download: {summarize_names(absent)}.")
-    return notes
 
 
 def _about_times(outcomes: Mapping[str, Outcome], without: Sequence[str], done: int, kind: str) -> list[str]:

@@ -42,7 +42,7 @@ def pull(system: Source, submitted: Path, lab: str, track: Track) -> Done:
     record = Record.read(submitted, lab, system)
     people, attempts, notes = class_now(system, track)
     folders = _folders(people, record, system.name, notes)
-    notes += _strangers(folders)
+    notes += class_list().notes_about(folders.values(), "On the class list, but no student there")
     require_apart(submitted, folders.values())
     fetched, without = list[str](), list[str]()
     try:
@@ -143,19 +143,6 @@ def _folders(people: Sequence[Person], record: Record, system: str, notes: list[
             f"Several people of {system} would have one folder: {summarize_names([folders[user] for user in twice])}; each has a number."
         )
     return {**folders, **{user: f"{folders[user]}_{user}" for user in twice}}
-
-
-def _strangers(folders: dict[int, str]) -> list[str]:
-    """Sentences about people whom only the class list, or only the system, has."""
-    listed = class_list()
-    if not listed:
-        return []
-    strangers = [name for name in folders.values() if listed.of_folder(name) is None]
-    absent = [person.student for person in listed.absent(folders.values())]
-    notes = [f"Not on the class list: {summarize_names(strangers)}."] if strangers else []
-    return notes + (
-        [f"On the class list, but no student there: {summarize_names(absent)}."] if absent else []
-    )
 
 
 def _extend(

@@ -81,7 +81,7 @@ def test_people_are_known_by_the_worksheets_ids_drafts_are_not_collected_and_ext
     assert any("opened again), and so not collected: doradraft." in note for note in done.notes)
     assert any("ottotext handed in a typed text but no notebook" in note for note in done.notes)
     assert any("no students, and not counted: lehrer, teacher" in note for note in done.notes)
-    assert "3 of the class list are not in this download: niko, rita, susi." in done.notes
+    assert "On the class list, but not in this download: niko, rita, susi." in done.notes
     own_due = settings().due(LAB) + extension_of(LAB, "npatel")
     assert f"{settings().local(own_due):%m-%d %H:%M}" == "11-24 23:59"
     assert extension_of(LAB, "sobrien") is None and settings().penalty(LAB, 20, 0.0, own_due) is None
