@@ -26,7 +26,7 @@ EARLY, LATER = (2026, 3, 1, 9, 0, 0), (2026, 3, 2, 9, 30, 0)
 def zip_of(
     path: Path, files: dict[str, str | bytes], times: dict[str, tuple[int, ...]] | None = None
 ) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w") as archive:
         for name, content in files.items():
             time = (times or {}).get(name, EARLY)
             archive.writestr(zipfile.ZipInfo(name, date_time=time), content)  # type: ignore[arg-type]
@@ -272,13 +272,6 @@ def damaged(path: Path) -> Path:
     return path
 
 
-def stored(path: Path, files: dict[str, str | bytes]) -> Path:
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(zipfile.ZipInfo(name, date_time=EARLY), content)  # type: ignore[arg-type]
-    return path
-
-
 def test_whoever_is_in_the_download_has_a_folder_whatever_their_files_are(tmp_path, out):
     canvas = {
         f"adaada_1_1001_{LAB}.ipynb": "ada",
@@ -286,7 +279,7 @@ def test_whoever_is_in_the_download_has_a_folder_whatever_their_files_are(tmp_pa
         "cycy_3_1003_work.zip": "no zip",
         "didi_4_1004_notes.pdf": "pdf",
     }
-    download = stored(tmp_path / "c.zip", canvas)
+    download = zip_of(tmp_path / "c.zip", canvas)
     collect(download, out / "twice", LAB)
     done = collect(damaged(download), out, LAB)
     assert done.students == ("adaada_1",)
@@ -306,7 +299,7 @@ def test_whoever_is_in_the_download_has_a_folder_whatever_their_files_are(tmp_pa
     }
     link = zipfile.ZipInfo(f"gy/{LAB}.ipynb", date_time=EARLY)
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    path = stored(tmp_path / "p.zip", plain)
+    path = zip_of(tmp_path / "p.zip", plain)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(link, "/etc/passwd")
     assert collect(damaged(path), out / "p", LAB).students == ("ada",)
@@ -328,7 +321,7 @@ def test_whoever_is_in_the_download_has_a_folder_whatever_their_files_are(tmp_pa
 def test_a_name_in_utf8_without_the_mark_is_read_as_it_was_written(tmp_path, out):
     names = ("José", "Łukasz学")
     stand_in = {name: letter * len(name.encode()) for name, letter in zip(names, "xy", strict=True)}
-    path = stored(
+    path = zip_of(
         tmp_path / "mac.zip", {f"{stand_in[name]}/{NB}": name for name in names} | {f"ada/{NB}": "ada"}
     )
     raw = path.read_bytes()
