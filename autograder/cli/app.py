@@ -379,7 +379,7 @@ def collect(
         str,
         _option(
             "--kind",
-            "canvas, moodle, classroom, blackboard, ilias, plain (a folder a student), or auto to tell from the names.",
+            "canvas, moodle, plain (a folder a student), or auto to tell from the names.",
         ),
     ] = "auto",
     times: Annotated[
@@ -390,7 +390,7 @@ def collect(
         ),
     ] = None,
 ) -> None:
-    """Put the notebooks of a bulk download (Canvas, Moodle, GitHub Classroom, Blackboard, ILIAS) where grading looks for them."""
+    """Put the notebooks of a bulk download (Canvas, Moodle, or a folder a student) where grading looks for them."""
     from autograder.collect import collect as gather
     from autograder.course.masters import lab_name
     from autograder.pages.render import plain  # a file's name may hold what a terminal would obey
