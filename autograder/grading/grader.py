@@ -22,6 +22,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from coursekit.checks.symptoms import lower_first
 from coursekit.notebook.verdict import MIME
 
 from autograder.course.policy_file import settings, spec
@@ -487,11 +488,24 @@ def _cause(runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str) -
     if not failed:
         return None
     if symptom is not None:
-        return symptom.sentence
-    if shown_error:
-        return f"It raises an error: {shown_error.splitlines()[-1]}."
-    message = failed[0].result.message
-    return f"{message[:1].upper()}{message[1:]}." if message else None
+        said = symptom.sentence
+    elif shown_error:
+        said = f"It raises an error: {shown_error.splitlines()[-1]}."
+    elif not (said := failed[0].result.message):
+        return None
+    else:
+        said = f"{said[:1].upper()}{said[1:]}."
+    where = _where(runs)
+    return f"{where}: {lower_first(said)}" if where else said
+
+
+def _where(runs: Sequence[TestRun]) -> str:
+    """The one or two parts of a question that fail where all others pass; "" where more fail, or a test did not run."""
+    parts = [run for run in runs if run.test.weight]
+    failed = [run for run in parts if not run.result.passed]
+    if not 0 < len(failed) <= min(2, len(parts) - 1) or not all(run.ran for run in runs):
+        return ""
+    return "Right but for " + " and ".join(f"“{run.test.title.rstrip('.')}”" for run in failed)
 
 
 def shown_error_of(runs: Sequence[TestRun], sources: Sequence[tuple[str, str]]) -> str:

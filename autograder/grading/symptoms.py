@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from coursekit.checks.symptoms import VAGUE, Symptom, lower_first, symptom_of
+from coursekit.checks.symptoms import VAGUE, Symptom, symptom_of
 
 from autograder.testing.expect import NOT_THE_SAME_AGAIN
 from autograder.testing.run import TestRun, master_runs
@@ -34,13 +33,7 @@ def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | 
     names = [symptom.name for symptom in shown]
     common = [s for s in shown if s.name not in VAGUE and names.count(s.name) * 2 >= len(names)]
     telling = common or [s for s in shown if s.name in VAGUE]
-    if telling:
-        return max(telling, key=lambda symptom: names.count(symptom.name))
-    return (
-        replace(shown[0], sentence=f"In one of the tests: {lower_first(shown[0].sentence)}")
-        if shown
-        else None
-    )
+    return max(telling or shown[:1], key=lambda symptom: names.count(symptom.name), default=None)
 
 
 def _first_difference(run: TestRun, right: TestRun) -> Symptom | None:

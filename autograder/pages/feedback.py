@@ -198,12 +198,11 @@ def _headline(question: QuestionResult) -> str:
     """What is wrong, in a sentence: the misconception, an error's kind, or what the values show."""
     if question.misconception:
         return f"This looks like: {question.misconception}"
+    if question.did_not_run:
+        return (question.cause or "").partition(":")[0]
     if question.error:
-        return (
-            (question.cause or "").partition(":")[0]
-            if question.did_not_run
-            else "Your function raises an error"
-        )
+        where, raises, _ = (question.cause or "").partition("it raises an error")
+        return f"{where}{raises}" if raises else "Your function raises an error"
     failed = next((test.message for test in question.tests if not test.passed), "")
     cause = question.cause or failed or ("" if question.tests else "No test of this question could run.")
     return cause[:1].upper() + cause[1:]
