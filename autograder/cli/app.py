@@ -33,7 +33,13 @@ class _ByRole(TyperGroup):
         return sorted(panel, key=lambda name: (GRADE, LIVE, PREPARE, WRITE).index(panel[name]))
 
 
-app = typer.Typer(cls=_ByRole, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
+app = typer.Typer(
+    cls=_ByRole,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    add_completion=False,
+)
 # A pipe or a log file has no width of its own: 80 columns would break paths.
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
