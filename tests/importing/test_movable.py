@@ -58,6 +58,7 @@ STAYS = {
     "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    f(1)\nassert True": "redirect_stdout",
     "assert eval('f(1)')": "uses eval",
     "np.setbufsize(32)\nassert f(1) == 2": "sets np.setbufsize, which would hold for the tests after it",
+    "np.seterr(all='raise')\nassert f(1) == 2": "sets np.seterr",
     "import locale\nlocale.setlocale(0, 'C')\nassert f(1) == 2": "sets locale.setlocale",
     "import matplotlib.pyplot as plt\nplt.rcParams['axes.grid'] = True\nassert f(1) == 2": "sets plt.rcParams['axes.grid']",
     "np.random.rand = lambda: 0.5\nassert f(1) == 2": "sets np.random.rand",
