@@ -14,7 +14,7 @@ from autograder.course.masters import source_of_import
 from autograder.course.policy_file import spec
 
 
-def run_and_show(labs: list[str], *, verbose: bool, console: Console) -> tuple[dict[str, Any], bool]:
+def run_and_show(labs: list[str], *, console: Console) -> tuple[dict[str, Any], bool]:
     """Audit the labs with a line a question; return the documented JSON and whether everything is as it should."""
     audits: dict[str, dict[str, QuestionAudit]] = {}
     good = True
@@ -29,14 +29,14 @@ def run_and_show(labs: list[str], *, verbose: bool, console: Console) -> tuple[d
                 warnings.simplefilter("ignore")  # a wrong answer may well divide by zero
                 audit = audits[lab][question] = audit_question(lab, question, points)
             good &= not audit.sentences
-            _show_question(console, question, audit.rows, verbose)
+            _show_question(console, question, audit.rows)
             for fault in audit.of_the_whole:
                 console.print(f"    [red]✗ {escape(fault)}[/]")
     console.print("[green]✓ everything as it should be[/]" if good else "[red]✗ see the lines marked ✗[/]")
     return as_json(audits), good
 
 
-def _show_question(console: Console, question: str, rows: list[AnswerAudit], verbose: bool) -> None:
+def _show_question(console: Console, question: str, rows: list[AnswerAudit]) -> None:
     def count(kind: str) -> str:
         chosen = [row for row in rows if row.kind == kind]
         return f"{sum(not row.fault for row in chosen)}/{len(chosen)}"
@@ -50,9 +50,4 @@ def _show_question(console: Console, question: str, rows: list[AnswerAudit], ver
         if row.fault:
             console.print(
                 f"    [red]✗ {row.kind} {row.name}: {row.points:g} of {row.max_points:g} points[/] ({escape(row.fault)})"
-            )
-        elif verbose and row.kind == "misconception":
-            names = ", ".join(name.removeprefix("test_") for name, _ in row.failed)
-            console.print(
-                f"      {row.name}: keeps {row.points:g} of {row.max_points:g}; caught by {escape(names)}"
             )

@@ -20,6 +20,7 @@ from autograder.course.lists import (
     number_in,
     read_list,
     same_name,
+    sentences_about,
     summarize_names,
 )
 from autograder.errors import UserError
@@ -115,6 +116,12 @@ class ClassList:
         """Those without a folder."""
         there = {person.student for folder in folders if (person := self.of_folder(folder)) is not None}
         return [person for person in self.people if person.student not in there]
+
+    def notes_about(self, folders: Collection[str], absent: str) -> list[str]:
+        """Sentences about folders of nobody on the list, and about people without a folder, which begins with ``absent``."""
+        strangers = [folder for folder in folders if self and self.of_folder(folder) is None]
+        without = [person.student for person in self.absent(folders)]
+        return sentences_about({"Not on the class list": strangers, absent: without})
 
 
 def read_class_list(path: Path, team: Collection[str] = ()) -> ClassList:

@@ -13,7 +13,7 @@ from autograder.run.store import STORE, ResultStore
 
 @dataclass(frozen=True)
 class EarlierRun:
-    """What the store knows of the lab's last run: its context, and of each finished result the keys."""
+    """The lab's last run in the store: its context, and the keys of each finished result."""
 
     context: Context | None = None
     #: student -> (digest of the notebook, digest of the context)
@@ -21,7 +21,7 @@ class EarlierRun:
 
     @classmethod
     def in_folder(cls, out: Path, lab: str) -> EarlierRun:
-        """What is stored under ``out``; nothing when nothing was graded there."""
+        """The run stored under ``out``; an empty one when nothing was graded there."""
         with ResultStore(out / STORE) as store:
             context = store.context(lab)
             return cls(Context(**context) if context else None, store.keys(lab))
@@ -29,7 +29,7 @@ class EarlierRun:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run will do, whose result stays as it is, and why anything is done again."""
+    """The notebooks to grade, the students whose results stay, and the reason for each that is graded again."""
 
     to_grade: tuple[Notebook, ...]
     unchanged: tuple[str, ...]

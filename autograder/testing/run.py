@@ -126,12 +126,7 @@ class TestRun:
 
 
 def run_test(test: HiddenTest, student: Student) -> TestRun:
-    """Run one hidden test. ``StudentGone``, and an error of the test itself, are raised.
-
-    Under the watch for forbidden functions a test that has passed need not run: what it asked is asked again.
-    """
-    if student.ask_again(test.name):
-        return TestRun(test, TestResult(test.title, True), ())
+    """Run one hidden test. ``StudentGone``, and an error of the test itself, are raised."""
     student.start_trace()
     student.note = ""
     error: StudentError | None = None
@@ -139,7 +134,6 @@ def run_test(test: HiddenTest, student: Student) -> TestRun:
     try:
         with contextlib.redirect_stderr(io.StringIO()):  # a warning may hold a student's value
             test.function(student)
-        student.keep_requests(test.name)
         result = TestResult(test.title, True, student.note)
     except Failed as failure:
         result = TestResult(test.title, False, str(failure))

@@ -187,18 +187,6 @@ def test_check_course_says_that_dates_are_in_utc_where_nobody_said_so(course_at)
         assert ("names no timezone" in said) == is_said
 
 
-def test_check_course_counts_a_time_that_nobody_can_read_as_no_time(course_at, tmp_path):
-    course_at("")
-    for student, text in (("ada", "2026-10-01 12:00:00 UTC"), ("bo", "garbage"), ("cy", "")):
-        folder = tmp_path / student / LAB
-        folder.mkdir(parents=True)
-        (folder / f"{LAB}.ipynb").write_text("{}")
-        if text:
-            (folder / "timestamp.txt").write_text(text)
-    rows, _ = shown(tmp_path)
-    assert rows[LAB]["without a time"] == "2 of 3"
-
-
 @pytest.mark.parametrize(
     ("due", "until"),
     [

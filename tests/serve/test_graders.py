@@ -98,8 +98,8 @@ def test_a_grader_lives_through_whatever_an_attempt_brings_about(tmp_path, monke
             raise OSError("the disk is full")
         told.append(attempt)
 
-    monkeypatch.setattr(graders._WarmGraders, "ready", lambda *_: None)
-    monkeypatch.setattr(graders._WarmGraders, "grade", lambda *_: None)
+    monkeypatch.setattr(graders._WarmWorkers, "ready", lambda *_: None)
+    monkeypatch.setattr(graders._WarmWorkers, "grade", lambda *_: None)
     queue, kept = FairQueue(2), cast(Any, Kept())
     working = Graders(kept, queue, {LAB: cast(Any, None)}, tell)
     working.start()
