@@ -54,7 +54,7 @@ class Imported:
     by_hand: tuple[tuple[str, float], ...]
     #: Cells that the notebook's own answers do not pass, in this course or in nbgrader.
     failing: tuple[str, ...]
-    #: What lay beside the notebook and every student's code may read now, and what was left there, with the reason.
+    #: The files beside the notebook that students' code may read now, and those left out, with the reason.
     data: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
