@@ -234,6 +234,7 @@ def simulate(
     lab: LabArgument,
     out: Annotated[Path, _option("--out DIR", "Where the class goes: empty or absent.")],
     students: Annotated[int, _option("--students N", "The size of the class.")] = 30,
+    hostile: Annotated[bool, typer.Option(help="Include submissions that break or attack a grader.")] = True,
 ) -> None:
     """Make a class of submissions: honest, wrong in named ways, unlucky, broken, hostile."""
     from collections import Counter
@@ -243,7 +244,7 @@ def simulate(
     from autograder.course.soundness import require_sound
 
     require_sound([lab_name(lab)])
-    kinds = Counter(write(lab_name(lab), students, out).values())
+    kinds = Counter(write(lab_name(lab), students, out, hostile=hostile).values())
     console.print(
         f"✓ {students} submissions in {out}: " + ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
     )
