@@ -101,15 +101,14 @@ def released_notebook(lab: str) -> NotebookNode:
     """The student's version of a lab: solutions, hidden tests and outputs gone, checksums in place."""
     notebook = copy.deepcopy(read_master(lab))
     resources: dict[str, Any] = {"nbgrader": {"notebook": lab}}
-    steps = (
+    for step in (
         LockCells,
         ClearSolutions,
         ClearOutputPreprocessor,
         ClearHiddenTests,
         ClearMarkScheme,
         ComputeChecksums,
-    )
-    for step in steps:
+    ):
         notebook, resources = step(parent=None).preprocess(notebook, resources)
     for cell in notebook.cells:
         cell.source = cell.source if source_of_import(lab) else cell.source.rstrip("\n")

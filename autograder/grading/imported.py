@@ -34,12 +34,8 @@ del _os, _beside
 """
 
 #: Types that students return by mistake, by their last names; what another is called would be a student's choice of words.
-_TYPES = frozenset(name.rpartition(".")[2] for name in TYPES) | {
-    "Counter",
-    "Decimal",
-    "Fraction",
-    "OrderedDict",
-    "defaultdict",
+_TYPES = {name.rpartition(".")[2] for name in TYPES} | {
+    *("Counter", "Decimal", "Fraction", "OrderedDict", "defaultdict")
 }
 
 _HIDDEN = "a hidden check of this cell does not hold"
