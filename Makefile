@@ -85,9 +85,7 @@ test: lint
 proof: test mutants
 	$(TESTS) -m proof
 	$(BIN)/python -m tests.attacks.fuzz --minutes 5
-	$(BIN)/python -m tests.mutate_harness draw build/mutants.json
-	$(BIN)/python -m tests.mutate_harness reach build/mutants.json
-	$(BIN)/python -m tests.mutate_harness run build/mutants.json
+	$(BIN)/python -m tests.mutate_harness
 
 # Lines of Python by folder, beside their budget.
 lines: setup

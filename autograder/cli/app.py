@@ -33,7 +33,13 @@ class _ByRole(TyperGroup):
         return sorted(panel, key=lambda name: (GRADE, LIVE, PREPARE, WRITE).index(panel[name]))
 
 
-app = typer.Typer(cls=_ByRole, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
+app = typer.Typer(
+    cls=_ByRole,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    add_completion=False,
+)
 # A pipe or a log file has no width of its own: 80 columns would break paths.
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
@@ -192,12 +198,6 @@ def import_(
 @app.command(rich_help_panel=WRITE)
 def audit(
     labs: LabsArgument = None,
-    mutants: Annotated[
-        bool,
-        _option(
-            "--mutants", "Also run generic mutants of each solution (minutes a lab; needs the extra “dev”)."
-        ),
-    ] = False,
     json_file: JsonOption = None,
 ) -> None:
     """Prove that the hidden tests catch every misconception and accept every correct answer."""
@@ -206,7 +206,7 @@ def audit(
 
     names = _labs(labs)
     require_sound(names)
-    report, good = run_and_show(names, mutants=mutants, console=console)
+    report, good = run_and_show(names, console=console)
     _write_json(json_file, report)
     if not good:
         raise typer.Exit(1)
@@ -385,7 +385,7 @@ def collect(
         str,
         _option(
             "--kind",
-            "canvas, moodle, classroom, blackboard, ilias, plain (a folder a student), or auto to tell from the names.",
+            "canvas, moodle, plain (a folder a student), or auto to tell from the names.",
         ),
     ] = "auto",
     times: Annotated[
@@ -396,7 +396,7 @@ def collect(
         ),
     ] = None,
 ) -> None:
-    """Put the notebooks of a bulk download (Canvas, Moodle, GitHub Classroom, Blackboard, ILIAS) where grading looks for them."""
+    """Put the notebooks of a bulk download (Canvas, Moodle, or a folder a student) where grading looks for them."""
     from autograder.collect import collect as gather
     from autograder.course.masters import lab_name
     from autograder.pages.render import plain  # a file's name may hold what a terminal would obey

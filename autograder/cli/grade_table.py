@@ -61,9 +61,10 @@ def show_table(console: Console, done: ClassResult) -> None:
     console.print(table)
 
 
-def _trouble(result: SubmissionResult) -> tuple[bool, float, str]:
-    """The sort key: students without a result come first, then those without a clean run, then few points."""
-    return result.status == "graded" and not result.fault, result.score, result.student
+def _trouble(result: SubmissionResult) -> tuple[bool, float, bool, str]:
+    """What puts a student before others: no result, few points, no clean run."""
+    judged = result.readable and not result.fault
+    return judged, result.score, result.status == "graded", result.student
 
 
 def _wrong(result: SubmissionResult) -> list[str]:
@@ -74,7 +75,8 @@ def _wrong(result: SubmissionResult) -> list[str]:
         causes = [plain(question.cause)] if question.cause and (lost or question.misconception) else []
         causes += [f"uses {', '.join(question.forbidden)}"] if question.forbidden else []
         words += [f"Q{number}: {', '.join(causes)}"] if causes else []
-    return words or ([plain(note) for note in result.notes[:1]] if result.status != "graded" else [])
+    notes = [plain(note).removeprefix("The cell that begins ") for note in result.notes[:1]]
+    return words or (notes if result.status != "graded" else [])
 
 
 def _reachable(lab_spec: LabSpec) -> float:

@@ -26,6 +26,8 @@ class TeacherMarks:
     #: When it was due for this student, in UTC without a zone.
     due: datetime | None = None
     late_penalty: float = 0.0
+    #: When the graded submission came in, in UTC without a zone.
+    received: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

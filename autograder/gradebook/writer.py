@@ -382,6 +382,7 @@ class GradebookWriter:
                 seconds_late=_seconds_late(row, row.extension),
                 due=_due(row, row.extension),
                 late_penalty=float(row.late_submission_penalty or 0.0),
+                received=row.timestamp,
             )
             for row in rows
         }

@@ -18,10 +18,9 @@ KEPT = Symptom(
 
 
 def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | None:
-    """What most of the failed tests show, the most telling first; None when there is nothing to say.
+    """The most telling symptom of the failed tests; None when there is none.
 
-    Of each failed test only the first value that differs from the master's counts: what comes after it may follow from it.
-    An answer that does not return the same again has no such value that says why.
+    In each failed test only the first value that differs from the master's counts, for later ones may follow from it.
     """
     if any(run.result.message == NOT_THE_SAME_AGAIN for run in runs):
         return KEPT

@@ -20,9 +20,9 @@ from typing import Any
 from autograder.errors import GradingError
 from autograder.grading.task import Assignment, Task
 from autograder.grading.zygotes import Zygotes
+from autograder.questions.engine.answers import answers_of
 from autograder.results import SubmissionResult
 from autograder.run.worker import Attempts, Worker, serve
-from autograder.testing.catalogue import answers_of
 from autograder.testing.run import tests_of
 
 #: Workers that end before they were ever ready, one after another, mean that none ever will be.

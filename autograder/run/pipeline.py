@@ -72,8 +72,7 @@ def run(
     result as it is recorded. Raises ``UserError`` in one sentence; what was recorded before stays
     recorded.
 
-    Each notebook is read once, for the plan. Of a class that does not fit into ``KEPT_BYTES`` the others are read
-    again when it is their turn, and graded as they are then.
+    Each notebook is read for the plan, and again when it is its turn, and graded as it is then.
     """
     use_root(course_root())
     refuse_world_readable(submitted, out)

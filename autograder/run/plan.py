@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.grading.cache_keys import Context, changed_parts, notebook_key
+from autograder.grading.cache_keys import Context, changed_parts
 from autograder.grading.submissions import Notebook
 from autograder.run.store import STORE, ResultStore
 
@@ -16,7 +16,7 @@ class EarlierRun:
     """The lab's last run in the store: its context, and the keys of each finished result."""
 
     context: Context | None = None
-    #: student -> (key of the notebook, digest of the context)
+    #: student -> (digest of the notebook, digest of the context)
     keys: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @classmethod
@@ -42,7 +42,7 @@ def make_plan(
     """Compare each notebook with its finished result; what is the same stays."""
     to_grade, unchanged, reasons = [], [], {}
     for notebook in notebooks:
-        student, key = notebook.submission.student, notebook_key(notebook)
+        student, key = notebook.submission.student, notebook.digest
         if key and not force and earlier.keys.get(student) == (key, context.whole):
             unchanged.append(student)
         else:
@@ -57,9 +57,7 @@ def _why(earlier: EarlierRun, student: str, key: str, context: Context) -> str:
     old_key, old_context = earlier.keys[student]
     if (old_key, old_context) == ("", ""):
         return "the grader had failed on it"
-    if old_key.partition("+")[0] != key.partition("+")[0]:
+    if old_key != key:
         return "the notebook changed"
     parts = changed_parts(earlier.context, context) if earlier.context else []
-    if old_key != key and "student kit" not in parts:
-        parts.append("student kit")
     return f"changed: {', '.join(parts)}" if parts else "an earlier run stood under other conditions"

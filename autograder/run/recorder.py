@@ -282,7 +282,7 @@ def write_demos(places: Iterable[str], out: Path) -> None:
 def known_answers(lab: str) -> Iterator[str]:
     """Sources that two students may share without having shared them: the catalogue of answers and the master's."""
     from autograder.course.masters import solved
-    from autograder.testing.catalogue import answers_of, source_of
+    from autograder.questions.engine.answers import answers_of, source_of
 
     for by in answers_of(lab).values():
         for answers in by.values():

@@ -29,7 +29,6 @@ from autograder.audit.simulate import answered
 from autograder.course.masters import course_root, lab_name, solved
 from autograder.course.other_lab import other_lab
 from autograder.errors import Unreadable
-from autograder.grading.kit_imports import kit_files_named
 from autograder.grading.off_limits import forbidden_used
 from autograder.grading.repair import Template, repair
 from autograder.grading.symptoms import symptom_of
@@ -270,7 +269,7 @@ def twisted_cells(rng: random.Random) -> Iterator[bytes]:
 
 def read_cell(raw: bytes) -> str:
     """Read a cell as grading does: which of the kit and which lab it names, for forbidden calls, and a message for its known form."""
-    kit_files_named(raw, LAB), other_lab(raw, LAB)
+    other_lab(raw, LAB)
     text = raw.decode("utf-8", "surrogatepass")
     safe_message(text, text)
     forbidden_used(lab_name("07"), "scaled_dot_product_attention", [text])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import os
 import random
-import re
 import tempfile
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +25,6 @@ from autograder.errors import UserError
 from autograder.exports.matching import match
 
 LAB = lab_name("01")
-PREFIX = "lab-01-"
 _FIRST = ("Ada", "Bo", "Chloé", "Dan", "Eva", "Ada", "Jürgen", "Li", "Mary Ann", "O'Neil")
 _LAST = ("Lovelace", "Li", "Müller", "van Dyk", "Smith-Jones", "1984", "Ng", "Lovelace")
 
@@ -36,7 +34,6 @@ class _Student:
     first: str
     last: str
     login: str
-    github: str
     number: int
     upload: int
     hour: int
@@ -63,7 +60,7 @@ class _Student:
             str(self.number),
         )
         names = (self.login, self.mail, self.name, f"{self.last}, {self.first}", self.canvas)
-        return *numbered, *names, f"{PREFIX}{self.github}", f"lab-{self.github}", self.github
+        return *numbered, *names
 
 
 def twisted_downloads(rng: random.Random) -> Iterator[bytes]:
@@ -80,8 +77,7 @@ def _class(rng: random.Random) -> list[_Student]:
         first, last = rng.choice(_FIRST), rng.choice(_LAST)
         short = "".join(letter for letter in first.lower() if letter.isascii() and letter.isalpha())
         login = rng.choice((f"{short}{place}", f"{short}-{place}", str(80_000 + place), f"{short}_{place}"))
-        github = rng.choice((login.replace("_", "-"), f"{short}-hub-{place}"))
-        made.append(_Student(first, last, login, github, numbers[place], 1000 + 7 * place, place))
+        made.append(_Student(first, last, login, numbers[place], 1000 + 7 * place, place))
     return made
 
 
@@ -97,7 +93,7 @@ def _chosen(rng: random.Random, students: Sequence[_Student]) -> str:
         case 2:
             name = rng.choice((" ", "_", "-", "LATE_")) + name
         case 3:
-            name += rng.choice((" ", "-1", ".ipynb", " (repository)", "_1", "_4000_5000_x", ".zip"))
+            name += rng.choice((" ", "-1", ".ipynb", "_1", "_4000_5000_x", ".zip"))
         case _:
             pass
     return name.replace("/", "")
@@ -109,19 +105,17 @@ def _files(kind: str, name: str, number: int, upload: int, file: str) -> list[st
         return [f"{name}_{number}_{upload}_{file}"]
     if kind == "moodle":
         return [f"{name}_{number}_assignsubmission_file_/{file}"]
-    return [f"{name}/{file}", *([f"{name}/.github/x.yml"] if kind == "classroom" else [])]
+    return [f"{name}/{file}"]
 
 
 def _possible(kind: str, name: str, students: Sequence[_Student]) -> bool:
     """Whether the system lets somebody be called so. Canvas and Moodle put a number behind whatever name."""
     taken = {_honest(kind, one) for one in students}
-    if kind == "classroom":
-        return re.fullmatch(r"[A-Za-z0-9._-]{1,100}", name) is not None and name.lower() not in taken
     return bool(name.strip()) and (kind != "plain" or name.strip().removesuffix(".zip") not in taken)
 
 
 def _honest(kind: str, one: _Student) -> str:
-    return {"canvas": one.canvas, "moodle": one.name, "classroom": PREFIX + one.github}.get(kind, one.login)
+    return {"canvas": one.canvas, "moodle": one.name}.get(kind, one.login)
 
 
 def _written(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
@@ -132,7 +126,7 @@ def _written(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
     return path
 
 
-def _time_row(kind: str, one: _Student, with_numbers: bool, repository: str = "") -> dict[str, object]:
+def _time_row(kind: str, one: _Student, with_numbers: bool) -> dict[str, object]:
     time = f"2026-03-02 {one.hour:02}:00:00+0000"
     participant = {"Identifier": f"Participant {one.number}"}
     match kind:
@@ -142,12 +136,6 @@ def _time_row(kind: str, one: _Student, with_numbers: bool, repository: str = ""
         case "moodle":
             known = participant if with_numbers else {"Email address": one.mail}
             return {**known, "Full name": one.name, "Last modified (submission)": time}
-        case "classroom":
-            names = {
-                "github_username": one.github,
-                "student_repository_name": repository or PREFIX + one.github,
-            }
-            return {**names, "submission_timestamp": time}
     return {"student": one.login, "time": time}
 
 
@@ -179,12 +167,11 @@ def read_download(data: bytes) -> str:
     """Collect the class without and with the one who makes mischief."""
     rng = random.Random(data)
     students = _class(rng)
-    kind = rng.choice(("canvas", "moodle", "classroom", "plain"))
+    kind = rng.choice(("canvas", "moodle", "plain"))
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         home = Path(folder)
         rogues = [
-            _Student("Mallory", "M", f"m{n}", f"mallory{n}", 9990 + n, 2000 + n, 23)
-            for n in range(1 if kind == "classroom" else rng.choice((1, 1, 1, 2)))
+            _Student("Mallory", "M", f"m{n}", 9990 + n, 2000 + n, 23) for n in range(rng.choice((1, 1, 1, 2)))
         ]
         listed = [*students, *(rogues if rng.random() < 0.7 else [])]
         people = ClassList()
@@ -209,13 +196,10 @@ def read_download(data: bytes) -> str:
             too_long = any(len(part.encode()) > 250 for path in theirs for part in path.split("/"))
             if too_long or not _possible(kind, name, now_students):
                 return "no such download"
-            github = name.removeprefix(PREFIX)
-            if github.lower() in {s.github.lower() for s in now_students} or rng.random() < 0.3:
-                github = rogue.github  # GitHub has each login once
             login = name if kind == "plain" else rogue.login
-            now = replace(rogue, first=name, last="", login=login, github=github)
+            now = replace(rogue, first=name, last="", login=login)
             now_students.append(now)
-            now_rows.append(_time_row(kind, now, with_numbers, name))
+            now_rows.append(_time_row(kind, now, with_numbers))
             files |= dict.fromkeys(theirs, b"mischief")
         before = _run(home / "a", mine, kind, people, rows if with_times else None)
         after = _run(home / "b", files, kind, people, now_rows if with_times else None)

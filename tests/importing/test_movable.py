@@ -58,6 +58,7 @@ STAYS = {
     "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    f(1)\nassert True": "redirect_stdout",
     "assert eval('f(1)')": "uses eval",
     "np.setbufsize(32)\nassert f(1) == 2": "sets np.setbufsize, which would hold for the tests after it",
+    "np.seterr(all='raise')\nassert f(1) == 2": "sets np.seterr",
     "import locale\nlocale.setlocale(0, 'C')\nassert f(1) == 2": "sets locale.setlocale",
     "import matplotlib.pyplot as plt\nplt.rcParams['axes.grid'] = True\nassert f(1) == 2": "sets plt.rcParams['axes.grid']",
     "np.random.rand = lambda: 0.5\nassert f(1) == 2": "sets np.random.rand",
@@ -108,7 +109,9 @@ def test_a_cell_that_reaches_into_the_notebook_stays_and_says_why(source):
     assert STAYS[source] in judged(source)[0].reason
 
 
-ON_ONE_LINE = {
+BEGIN, END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
+#: A cell -> the title of its test: nothing that students do not read in their notebook. What stands on its line is tested, too.
+TITLES = {
     '"""Check f"""; assert f(3) == 9': "Check f",
     '"""Check f""" ; assert f(3) == 9; assert f(4) == 16\nassert f(5) == 25': "Check f",
     '("""Check"""\n " ä f") ; assert f("ä") == 9 # said': "Check ä f",
@@ -116,21 +119,6 @@ ON_ONE_LINE = {
     '"""Check\x85f"""\nassert f(3) == 9': "Check f",
     '"""Check\n\nf""";\nassert f(3) == 9': "Check f",
     '# Here:\n"Check f"\nassert f(3) == 9': "Check f",
-}
-
-
-@pytest.mark.parametrize("source", ON_ONE_LINE)
-def test_what_stands_on_the_title_s_line_is_tested_too(source):
-    verdict, found, names = judged(source)
-    assert verdict.reason == ""
-    [*_, test] = ast.parse(tests_text("20_x", "hw/x", found[1:], names)).body
-    assert ast.get_docstring(test) == ON_ONE_LINE[source]
-    asserts = [ast.unparse(node) for node in ast.parse(source).body if isinstance(node, ast.Assert)]
-    assert [ast.unparse(node) for node in test.body if isinstance(node, ast.Assert)] == asserts
-
-
-BEGIN, END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
-HIDDEN_TITLES = {
     f'{BEGIN}\n"""secret: f(7)"""\n{END}\nassert f(3) == 9': "The cell t1",
     f'"""Check f\n{BEGIN}\nsecret: f(7)\n{END}\n"""\nassert f(3) == 9': "Check f",
     f'{BEGIN}\n"""secret: f(7)"""; assert f(7)\n{END}\n"""Check f"""\nassert f(3) == 9': "Check f",
@@ -138,13 +126,14 @@ HIDDEN_TITLES = {
 }
 
 
-@pytest.mark.parametrize("source", HIDDEN_TITLES)
-def test_a_title_says_nothing_that_students_do_not_read_in_their_notebook(source):
+@pytest.mark.parametrize("source", TITLES)
+def test_a_title_is_what_students_read_and_all_asserts_are_tested(source):
     verdict, found, names = judged(source)
     assert verdict.reason == ""
     [*_, test] = ast.parse(tests_text("20_x", "hw/x", found[1:], names)).body
-    assert ast.get_docstring(test) == HIDDEN_TITLES[source]
-    assert ast.unparse(test).count("assert") == source.count("assert")
+    assert ast.get_docstring(test) == TITLES[source]
+    asserts = [ast.unparse(node) for node in ast.parse(source).body if isinstance(node, ast.Assert)]
+    assert [ast.unparse(node) for node in test.body if isinstance(node, ast.Assert)] == asserts
 
 
 def test_a_cell_that_python_does_not_compile_is_nobodys_traceback():
@@ -204,41 +193,7 @@ def test_the_text_of_a_master_holds_every_cell_as_it_was():
     ]
 
 
-@pytest.mark.parametrize(
-    ("made", "words"),
-    [
-        (None, "cannot be read"),
-        ("{", "no notebook"),
-        (notebook([cell("code", "1 + 1")]), "no cell with points"),
-        (notebook([checking("t", 1, "assert 1"), checking("t", 1, "assert 2")]), "for two cells"),
-        (notebook([checking("t", 1, "assert 1"), checking("test_t", 1, "assert 2")]), "“t” and “test_t”"),
-        (notebook([checking("t", 1, "### AUTOTEST f(1)")]), "autotests.yml"),
-        (notebook([checking("", 1, "")]), "no cell with points"),
-    ],
-)  # fmt: skip
-def test_a_notebook_that_cannot_be_taken_is_refused_in_a_sentence(tmp_path, made, words):
-    import nbformat
-
-    path = tmp_path / "hw.ipynb"
-    if made is not None:
-        path.write_text(made if isinstance(made, str) else nbformat.writes(made))
-    with pytest.raises(UserError, match=words):
-        read_source(path)
-
-
-def test_a_notebook_in_another_language_is_refused(tmp_path):
-    import nbformat
-
-    made = notebook([checking("t", 1, "stopifnot(TRUE)")])
-    made.metadata.kernelspec.language = "R"
-    nbformat.write(made, tmp_path / "r.ipynb")
-    with pytest.raises(UserError, match="only Python"):
-        read_source(tmp_path / "r.ipynb")
-
-
 def test_an_import_that_is_refused_leaves_nothing_and_takes_nothing_away(tmp_path, monkeypatch):
-    import nbformat
-
     from autograder.importing.bring_in import import_notebook
 
     monkeypatch.setenv("COURSE_ROOT", str(tmp_path / "course"))
@@ -254,26 +209,6 @@ def test_an_import_that_is_refused_leaves_nothing_and_takes_nothing_away(tmp_pat
         import_notebook(tmp_path / "hw" / "means.ipynb", "means")
 
 
-@pytest.mark.parametrize("inside", [".", "teaching"])
-def test_the_course_never_becomes_the_data_of_an_imported_lab(tmp_path, inside):
-    root = tmp_path / "teaching" if inside == "." else tmp_path
-    course = root if inside == "." else root / inside
-    (course / "solutions").mkdir(parents=True)
-    (course / "solutions" / "secret.py").write_text("x")
-    with pytest.raises(UserError, match="folder of their own"):
-        _data_beside(root, course)
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "numbers.csv").write_text("1")
-    with (own / "large.bin").open("wb") as large:
-        large.truncate(70 << 20)
-    os.mkfifo(own / "pipe")
-    (own / "gone").symlink_to("nowhere")
-    taken, left = _data_beside(own, course)
-    assert taken == [own / "numbers.csv"]
-    assert left == ["gone (a link)", "large.bin (73 MB; at most 67 MB)", "pipe (no file)"]
-
-
 def _broken(where, **changes):
     """A notebook's text with this in it, in its test cell, in that cell's metadata, or in nbgrader's part of these."""
     made = json.loads(nbformat.writes(notebook([ANSWER, checking("t1", 1, "assert f(1)")])))
@@ -283,9 +218,20 @@ def _broken(where, **changes):
     return json.dumps(made)
 
 
+def _text(*cells):
+    return nbformat.writes(notebook(list(cells)))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        (None, "cannot be read"),
+        ("{", "no notebook"),
+        (_text(cell("code", "1 + 1")), "no cell with points"),
+        (_text(checking("t", 1, "assert 1"), checking("t", 1, "assert 2")), "for two cells"),
+        (_text(checking("t", 1, "assert 1"), checking("test_t", 1, "assert 2")), "“t” and “test_t”"),
+        (_text(checking("t", 1, "### AUTOTEST f(1)")), "autotests.yml"),
+        (_broken("notebook", metadata={"kernelspec": {"language": "R"}}), "only Python"),
         (_broken("nbgrader", points=-3), "-3 points"),
         (_broken("nbgrader", points=float("nan")), "nan points"),
         (_broken("nbgrader", points=1e308), "1e+308 points"),
@@ -313,7 +259,8 @@ def _broken(where, **changes):
     ],
 )
 def test_a_notebook_that_nbgrader_would_not_write_is_refused_in_a_sentence(tmp_path, text, said):
-    (tmp_path / "p.ipynb").write_text(text)
+    if text is not None:
+        (tmp_path / "p.ipynb").write_text(text)
     with pytest.raises(UserError) as refused:
         read_source(tmp_path / "p.ipynb")
     assert said in str(refused.value) and "\n" not in str(refused.value)
@@ -333,43 +280,44 @@ def test_a_kernel_that_is_told_oddly_is_pythons(tmp_path, kernel):
     assert len(read_source(tmp_path / "p.ipynb").cells) == 2
 
 
-def test_what_is_not_taken_from_beside_a_notebook_is_said(tmp_path):
-    """Nested, too; and nothing takes the place of a bundle's own kit."""
-    for name in (
-        "numbers.txt",
-        "more/a.csv",
-        "more/old.ipynb",
-        "more/.cache",
-        "coursekit/__init__.py",
-        "kit.zip",
-    ):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("1")
-    (tmp_path / "more" / "gone").symlink_to(tmp_path / "nowhere")
-    beside, left = _data_beside(tmp_path, tmp_path / "course")
-    assert [path.name for path in beside] == ["more", "numbers.txt"]
-    assert left == [
-        "coursekit (a bundle has its own)", "kit.zip (a bundle has its own)", "more/gone (a link)", "more/old.ipynb (another notebook)",
-    ]  # fmt: skip
+@pytest.mark.parametrize("inside", [".", "teaching"])
+def test_the_course_never_becomes_the_data_of_an_imported_lab(tmp_path, inside):
+    root = tmp_path / "teaching" if inside == "." else tmp_path
+    course = root / inside
+    (course / "solutions").mkdir(parents=True)
+    (course / "solutions" / "secret.py").write_text("x")
+    with pytest.raises(UserError, match="folder of their own"):
+        _data_beside(root, course.resolve())
 
 
-def test_no_link_beside_a_notebook_brings_anything_of_elsewhere(tmp_path):
+def test_what_is_not_taken_from_beside_a_notebook_is_said_and_no_link_brings_anything_of_elsewhere(tmp_path):
     """The course's own tests, say; nor itself, without end. A name that is not UTF-8 is a name."""
     own, elsewhere = tmp_path / "own", tmp_path / "elsewhere"
-    (own / "data").mkdir(parents=True)
     elsewhere.mkdir()
     (elsewhere / "secret.py").write_text("1")
-    (own / "data" / os.fsdecode(b"bad\xff.txt")).write_text("1")
-    for link, target in (
-        ("tests", elsewhere),
-        ("data/tests", elsewhere),
-        ("data/self", "."),
-        ("file.py", elsewhere / "secret.py"),
-    ):
+    bad = os.fsdecode(b"bad\xff.txt")
+    names = f"numbers.txt more/a.csv more/old.ipynb more/.cache more/{bad} coursekit/__init__.py kit.zip"
+    for name in names.split(" "):
+        (own / name).parent.mkdir(exist_ok=True, parents=True)
+        (own / name).write_text("1")
+    with (own / "large.bin").open("wb") as large:
+        large.truncate(70 << 20)
+    os.mkfifo(own / "pipe")
+    links = {
+        "tests": elsewhere,
+        "file.py": elsewhere / "secret.py",
+        "more/tests": elsewhere,
+        "more/self": ".",
+    }
+    for link, target in {**links, "more/gone": "nowhere"}.items():
         (own / link).symlink_to(target)
     beside, left = _data_beside(own, tmp_path / "course")
-    assert [path.name for path in beside] == ["data"]
-    assert sorted(left) == ["data/self (a link)", "data/tests (a link)", "file.py (a link)", "tests (a link)"]
-    shutil.copytree(own / "data", tmp_path / "copy", ignore=_unwanted)
-    assert [os.fsencode(path.name) for path in (tmp_path / "copy").iterdir()] == [b"bad\xff.txt"]
+    assert [path.name for path in beside] == ["more", "numbers.txt"]
+    assert sorted(left) == [
+        "coursekit (a bundle has its own)", "file.py (a link)", "kit.zip (a bundle has its own)",
+        "large.bin (73 MB; at most 67 MB)", "more/gone (a link)", "more/old.ipynb (another notebook)",
+        "more/self (a link)", "more/tests (a link)", "pipe (no file)", "tests (a link)",
+    ]  # fmt: skip
+    shutil.copytree(own / "more", tmp_path / "copy", ignore=_unwanted)
+    assert {os.fsencode(path.name) for path in (tmp_path / "copy").iterdir()} == {b"a.csv", b"bad\xff.txt"}
     assert len(digest_of([tmp_path / "copy"])) == 64

@@ -3,8 +3,8 @@
 import pytest
 
 from autograder.grading import diagnosis
+from autograder.questions.engine.answers import answers_of
 from autograder.testing import run
-from autograder.testing.catalogue import answers_of
 
 LAB = "07_self_attention"
 

@@ -10,7 +10,7 @@ import ast
 import contextlib
 import importlib
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -23,7 +23,6 @@ from autograder.questions.engine.question import Family, Question, Scenario, que
 from autograder.sandbox.host.rpc import BadReply, StudentError
 from autograder.sandbox.host.student import Student
 from autograder.testing import run
-from autograder.testing.catalogue import Answer
 from autograder.testing.evidence import extent
 from autograder.testing.expect import NOT_THE_SAME_AGAIN, Failed
 from autograder.testing.follow_through import follow_through
@@ -51,23 +50,6 @@ _SENTENCES = {
 def hidden_tests(lab: str) -> dict[str, tuple[run.HiddenTest, ...]]:
     """The hidden tests of a lab's questions (full name of the lab), by question."""
     return {name: tuple(_tests(question)) for name, question in questions_of(lab).items()}
-
-
-def answers(lab: str) -> dict[str, dict[str, tuple[Answer, ...]]]:
-    """The misconceptions and alternatives of a lab's questions, as ``catalogue.answers_of`` gives them."""
-    misconceptions, alternatives = {}, {}
-    for name, question in questions_of(lab).items():
-        misconceptions[name] = tuple(
-            Answer(name, one.name, one.title, one.function, one.hint, one.costs, one.card, one.because)
-            for one in question.misconceptions
-        )
-        alternatives[name] = tuple(
-            Answer(name, one.__name__, one.__name__.replace("_", " "), one) for one in question.alternatives
-        )
-        for answer in (*misconceptions[name], *alternatives[name]):
-            function: Any = answer.function
-            function.course_answer = "", answer  # so that it can be loaded anew
-    return {"misconception": misconceptions, "alternative": alternatives}
 
 
 def _tests(question: Question) -> list[run.HiddenTest]:
@@ -98,11 +80,8 @@ def _asking(question: Question, part: Family | Scenario) -> Callable[[Student], 
                 try:
                     word = item.difference(_outcome(question, place, student))
                 except StudentError as error:
-                    kind = (
-                        "BadReply" if isinstance(error, BadReply) else error.type_name
-                    )  # returned, not raised
-                    raised, word = raised or error, item.difference(Outcome(error=kind))
-                wrong += [(_size(item), word)] if word else []
+                    raised, word = raised or error, item.difference(_of_error(error))
+                wrong += [(size_of(item), word)] if word else []
         if not wrong:
             return
         if raised is not None and any(word in ("error", "no such error") for _, word in wrong):
@@ -127,7 +106,20 @@ def _outcome(question: Question, place: int, student: Student, again: bool = Fal
     return outcome
 
 
-def _size(item: Ask) -> int:
+def _of_error(error: StudentError) -> Outcome:
+    return Outcome(error="BadReply" if isinstance(error, BadReply) else error.type_name)
+
+
+def outcomes_seen(answered: Mapping[Any, Any]) -> dict[int, Outcome]:
+    """What each call came to, by its place, from what ``Student.once`` keeps; with the course's earlier answers, if it was made so."""
+    return {
+        place: _of_error(came) if isinstance(came, StudentError) else came
+        for (_, (place, again)), (_, came) in answered.items()
+        if not again
+    }
+
+
+def size_of(item: Ask) -> int:
     """How many numbers a call's arguments hold."""
     return extent([*item.case.args, *item.case.kwargs.values()])[0] if item.case is not None else 1 << 60
 
