@@ -159,21 +159,13 @@ def new_lab(
             "master's header.",
             markup=False,
         )
+    number = lab[:2]
     console.print(
-        "Next:",
-        *(
-            f"  autograder {words}"
-            for words in (
-                f"build {lab[:2]}",
-                f"audit {lab[:2]}",
-                f"release {lab[:2]} --out build/release",
-                f"simulate {lab[:2]} --out build/class/submitted",
-                f"grade {lab[:2]} --submitted build/class/submitted --out build/class",
-            )
-        ),
-        sep="\n",
-        markup=False,
-    )
+        "Next:", f"  autograder build {number}", f"  autograder audit {number}",
+        f"  autograder release {number} --out build/release",
+        f"  autograder simulate {number} --out build/class/submitted",
+        f"  autograder grade {number} --submitted build/class/submitted --out build/class", sep="\n", markup=False,
+    )  # fmt: skip
 
 
 @app.command("import", rich_help_panel=WRITE)
