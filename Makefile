@@ -84,7 +84,6 @@ test: lint
 # the masters, and one-line changes of the harness. Before a release; some hours.
 proof: test mutants
 	$(TESTS) -m proof
-	$(BIN)/python -m tests.attacks.fuzz --minutes 5
 	$(BIN)/python -m tests.mutate_harness draw build/mutants.json
 	$(BIN)/python -m tests.mutate_harness reach build/mutants.json
 	$(BIN)/python -m tests.mutate_harness run build/mutants.json
