@@ -84,9 +84,7 @@ test: lint
 # the masters, and one-line changes of the harness. Before a release; some hours.
 proof: test mutants
 	$(TESTS) -m proof
-	$(BIN)/python -m tests.mutate_harness draw build/mutants.json
-	$(BIN)/python -m tests.mutate_harness reach build/mutants.json
-	$(BIN)/python -m tests.mutate_harness run build/mutants.json
+	$(BIN)/python -m tests.mutate_harness
 
 # Lines of Python by folder, beside their budget.
 lines: setup

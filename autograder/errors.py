@@ -21,5 +21,19 @@ class GradingError(UserError):
     """Grading or recording cannot go on: a locked gradebook, a full disk, a folder without permission."""
 
 
+def database_error(what: str, error: BaseException) -> GradingError:
+    """SQLite's error about ``what`` ("The gradebook PATH") as a sentence that says what to do."""
+    message = str(error).lower()
+    if "locked" in message or "busy" in message:
+        advice = "is in use by another program: let it finish and try again"
+    elif "full" in message:
+        advice = "cannot be written, there is no room left on the disk: make room and try again"
+    elif "readonly" in message or "unable to open" in message or "disk i/o" in message:
+        advice = "cannot be written: check its folder's permissions and the disk, and try again"
+    else:
+        advice = f"is damaged, or is another file ({error}): move it away and grade again"
+    return GradingError(f"{what} {advice}.")
+
+
 class Unreadable(Exception):
     """A submission that cannot be read; the text is the sentence for its notes."""

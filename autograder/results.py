@@ -148,6 +148,11 @@ class QuestionResult:
     did_not_run: bool = False
 
     @property
+    def is_right(self) -> bool:
+        """Whether all of its tests passed."""
+        return bool(self.tests) and all(test.passed for test in self.tests)
+
+    @property
     def in_question(self) -> bool:
         """Whether a person says what it is worth: it uses a forbidden function, or part of it could not be tested."""
         return self.points > 0 and (bool(self.forbidden) or self.is_partly_tested)

@@ -11,25 +11,20 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
-import signal
 import sys
 import types
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from typing import Any
-
-from rich.console import Console
-from rich.markup import escape
 
 from autograder.course.masters import solution, solution_source
 from autograder.course.policy_file import spec
 from autograder.errors import UserError
+from autograder.grading.time_guard import JudgedTooLong, judging
 from autograder.grading.zygotes import cores
 from autograder.sandbox.host.student import Student
 from autograder.testing.run import run_test, tests_of
 
-#: A mutant that takes longer than this many seconds has changed the function's behaviour.
+#: A mutant that takes longer than this many CPU seconds has changed the function's behaviour.
 SECONDS = 10
 
 _ARITHMETIC = ("Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow")
@@ -51,27 +46,13 @@ class Mutant:
         return f"{self.question}: {self.line}"
 
 
-class _TooLong(BaseException):
-    """Raised by the alarm; not an Exception, so that no code under test catches it."""
-
-
-def _operators() -> list[str]:
-    chosen = [f"ReplaceBinaryOperator_{a}_{b}" for a in _ARITHMETIC for b in _ARITHMETIC if a != b]
-    chosen += [f"ReplaceComparisonOperator_{a}_{b}" for a in _COMPARISON for b in _COMPARISON if a != b]
-    chosen += [
-        "NumberReplacer",
-        "AddNot",
-        "ReplaceTrueWithFalse",
-        "ReplaceFalseWithTrue",
-        "ZeroIterationForLoop",
-    ]
-    chosen += ["ReplaceAndWithOr", "ReplaceOrWithAnd", "ReplaceBreakWithContinue", "ReplaceContinueWithBreak"]
-    chosen += [
-        "ReplaceUnaryOperator_USub_UAdd",
-        "ReplaceUnaryOperator_Delete_Not",
-        "ReplaceUnaryOperator_Delete_Invert",
-    ]
-    return chosen
+_OPERATORS = (
+    *(f"ReplaceBinaryOperator_{a}_{b}" for a in _ARITHMETIC for b in _ARITHMETIC if a != b),
+    *(f"ReplaceComparisonOperator_{a}_{b}" for a in _COMPARISON for b in _COMPARISON if a != b),
+    *("NumberReplacer", "AddNot", "ReplaceTrueWithFalse", "ReplaceFalseWithTrue", "ZeroIterationForLoop"),
+    *("ReplaceAndWithOr", "ReplaceOrWithAnd", "ReplaceBreakWithContinue", "ReplaceContinueWithBreak"),
+    *(f"ReplaceUnaryOperator_{pair}" for pair in ("USub_UAdd", "Delete_Not", "Delete_Invert")),
+)
 
 
 def mutants_of(lab: str, question: str) -> list[Mutant]:
@@ -88,7 +69,7 @@ def mutants_of(lab: str, question: str) -> list[Mutant]:
     inside = _solution_lines(lines)
     known = {name.rpartition("/")[2]: name for name in operator_names()}
     found: dict[str, Mutant] = {}
-    for short in _operators():
+    for short in _OPERATORS:
         if short not in known:
             continue
         for occurrence in range(10_000):
@@ -114,32 +95,15 @@ def _solution_lines(lines: list[str]) -> set[int]:
     return found
 
 
-@contextlib.contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    def ring(*_: Any) -> None:
-        raise _TooLong
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def survives(lab: str, mutant: Mutant) -> bool:
     """Whether every hidden test of the question passes on the mutant."""
     namespace = dict(solution(lab))
     try:
-        with _alarm(SECONDS), open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing):
-            code = compile(mutant.source, f"<mutant of {mutant.question}>", "exec")
-            exec(code, namespace)
+        with judging(SECONDS), open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing):
+            exec(compile(mutant.source, f"<mutant of {mutant.question}>", "exec"), namespace)
             student = Student.local_namespace(namespace, mutant.question)
             return all(run_test(test, student).result.passed for test in tests_of(lab)[mutant.question])
-    except _TooLong:
-        return False
-    except Exception:
+    except (Exception, JudgedTooLong):
         return False
 
 
@@ -193,28 +157,3 @@ def audit_mutants(lab: str, pool: ProcessPoolExecutor) -> MutantAudit:
 def mutant_pool() -> ProcessPoolExecutor:
     """A process for each core."""
     return ProcessPoolExecutor(cores())
-
-
-def run_and_show(labs: list[str], report: dict[str, Any], *, console: Console, verbose: bool) -> bool:
-    """Run every mutant, show the kill rate and the survivors; true when 95 of 100 are killed in each lab."""
-    good = True
-    with mutant_pool() as pool:
-        for lab in labs:
-            with console.status(f"{lab}: mutants …"):
-                audit = audit_mutants(lab, pool)
-            rate = audit.killed / audit.counted if audit.counted else 1.0
-            good &= rate >= 0.95
-            console.print(
-                f"[bold]{lab}[/]: {audit.killed} of {audit.counted} mutants killed ({100 * rate:.1f}%), "
-                f"{len(audit.equivalent)} equivalent"
-            )
-            for mutant in audit.unexplained:
-                console.print(f"    survives: [yellow]{escape(mutant.key)}[/]  ({mutant.operator})")
-            if verbose:
-                for mutant, reason in audit.equivalent:
-                    console.print(f"    equivalent: {escape(mutant.key)} — {escape(reason)}")
-            report[lab]["mutants"] = {
-                "killed": audit.killed, "of": audit.counted, "equivalent": len(audit.equivalent),
-                "survivors": [mutant.key for mutant in audit.unexplained],
-            }  # fmt: skip
-    return good

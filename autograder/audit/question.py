@@ -1,38 +1,89 @@
-"""Audits a question in one pass: what its file says, and how its tests and its card judge every known answer."""
+"""Audits a question in one pass: what its file says, and how its hidden tests and its card judge every known answer.
+
+Right answers keep all points, each misconception is recognised as itself and pays, and rubbish earns next to nothing. Right answers
+have a green card; a misconception has a red one that shows its own hint, unless its ``card=`` says why not.
+"""
 
 from __future__ import annotations
 
 import json
+import traceback
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
+from types import FunctionType
 from typing import Any
 
+from coursekit.checks.api import judge
 from coursekit.checks.encoding import encode
+from coursekit.notebook import cards
 
-from autograder.audit.hidden_tests import AnswerAudit, audit_answers, indistinct
-from autograder.audit.public_checks import PublicTrouble, audit_public
+from autograder.course.masters import solution
+from autograder.grading.diagnosis import diagnose, known_answers
+from autograder.grading.rubric import points_earned
+from autograder.questions.engine.answers import Answer, fresh_answers
 from autograder.questions.engine.compare import value_difference
 from autograder.questions.engine.draw import PUBLIC, Ask, asks_of
 from autograder.questions.engine.question import Question, questions_of
-from autograder.testing.evidence import as_numbers
-from autograder.testing.run import salt
+from autograder.testing.evidence import as_numbers, traces_match
+from autograder.testing.run import TestRun, earned, master_runs, run_question, salt, student_with_answer
+
+#: The share of the points that an answer which is worth nothing may earn.
+MAX_FOR_NOTHING = 0.05
+#: By what share of the points a cost may differ from what the failed tests are worth, without a reason.
+MAX_WITHOUT_REASON = 0.25
+
+
+@dataclass(frozen=True)
+class AnswerAudit:
+    """How one answer fared in the hidden tests of its question, and on its card."""
+
+    name: str
+    kind: str  # "master", "alternative", "misconception" or "worthless"
+    points: float
+    max_points: float
+    runs: tuple[TestRun, ...]
+    #: What is wrong with how a misconception is recognised and what it costs, in words.
+    trouble: str = ""
+    #: What is wrong with its card, a sentence for each.
+    card: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> list[tuple[str, str]]:
+        """The tests that failed it: name and message."""
+        return [(run.test.name, run.result.message) for run in self.runs if not run.result.passed]
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with how it fared in the hidden tests, in words; "" where nothing is."""
+        if self.kind == "worthless":
+            share = self.points / self.max_points
+            return f"it earns {share:.0%}" if share > MAX_FOR_NOTHING else ""
+        if self.kind != "misconception":
+            failed = "; ".join(f"{name}: {message}" for name, message in self.failed)
+            return failed if self.points < self.max_points else ""
+        return "it passes every test" if self.points >= self.max_points else self.trouble
 
 
 @dataclass(frozen=True)
 class QuestionAudit:
-    """How each answer fared, and what is wrong with the question as a whole and with its card."""
+    """How each answer fared, and what is wrong with the question as a whole."""
 
     rows: list[AnswerAudit]
     faults: list[str]
-    public: list[PublicTrouble]
+
+    @property
+    def of_the_whole(self) -> list[str]:
+        """What is wrong with the question's file and its card."""
+        cards = (f"public check, {one.kind} {one.name}: {said}" for one in self.rows for said in one.card)
+        return [*self.faults, *cards]
 
     @property
     def sentences(self) -> list[str]:
         """All that is wrong, a sentence for each; none where all is well."""
         return [
             *(f"{row.kind} {row.name}: {row.fault}" for row in self.rows if row.fault),
-            *self.faults,
-            *(f"public check, {one.kind} {one.answer}: {one.sentence}" for one in self.public),
+            *self.of_the_whole,
         ]
 
 
@@ -43,10 +94,22 @@ def audit_question(lab: str, question: str, points: float) -> QuestionAudit:
 
         audit_question("07_self_attention", "kernel_smooth", 3.0).sentences
     """
-    rows = audit_answers(lab, question, points)
-    twins = [f"no hidden test tells {first} from {second}" for first, second in indistinct(rows)]
-    faults = [*_of_the_file(questions_of(lab)[question]), *twins]
-    return QuestionAudit(rows, faults, audit_public(lab, question))
+    runs, card = master_runs(lab, question), card_faults(lab, question, solution(lab)[question])
+    kept = points_earned(lab, question, points, runs, None)
+    rows = [AnswerAudit("master", "master", kept, points, runs, card=card)]
+    # What an answer keeps of the hidden tests' calls is not the card's.
+    for_tests, for_card = fresh_answers(lab, question), fresh_answers(lab, question)
+    for one, answer in zip(for_tests["alternative"], for_card["alternative"], strict=True):
+        row = audit_answer(lab, question, points, "alternative", one.name, one.function)
+        rows.append(replace(row, card=card_faults(lab, question, answer.function)))
+    for known, answer in zip(known_answers(lab, question), for_card["misconception"], strict=True):
+        row = _misconception(lab, points, answer, tuple(known.runs()))
+        rows.append(replace(row, card=card_faults(lab, question, answer.function, answer)))
+    described = questions_of(lab)[question]
+    for name, function in _worthless(described):
+        rows.append(audit_answer(lab, question, points, "worthless", name, function))
+    twins = [f"no hidden test tells {one} from {other}" for one, other in _indistinct(rows)]
+    return QuestionAudit(rows, [*_of_the_file(described), *twins])
 
 
 def as_json(audits: Mapping[str, Mapping[str, QuestionAudit]]) -> dict[str, Any]:
@@ -62,19 +125,128 @@ def as_json(audits: Mapping[str, Mapping[str, QuestionAudit]]) -> dict[str, Any]
 
 def _as_json(audit: QuestionAudit) -> dict[str, Any]:
     def of(kind: str) -> list[list[Any]]:
-        return [[row.name, row.as_it_should] for row in audit.rows if row.kind == kind]
+        return [[row.name, not row.fault] for row in audit.rows if row.kind == kind]
 
-    found: dict[str, Any] = {
+    worthless = [f"{row.name}: {row.fault}" for row in audit.rows if row.kind == "worthless" and row.fault]
+    beside = {
+        "faults": [*audit.faults, *worthless],
+        "public_checks": [[row.kind, row.name, said] for row in audit.rows for said in row.card],
+    }
+    return {
         "master": all(good for _, good in of("master")),
         "alternatives": of("alternative"),
         "misconceptions": of("misconception"),
+        **{name: found for name, found in beside.items() if found},
     }
-    worthless = [f"{row.name}: {row.fault}" for row in audit.rows if row.kind == "worthless" and row.fault]
-    if faults := [*audit.faults, *worthless]:
-        found["faults"] = faults
-    if audit.public:
-        found["public_checks"] = [[one.kind, one.answer, one.sentence] for one in audit.public]
-    return found
+
+
+# ------------------------------------------------------------------------------------------------ the hidden tests
+
+
+def audit_answer(lab: str, question: str, points: float, kind: str, name: str, function: Any) -> AnswerAudit:
+    """Run the hidden tests of a question on one answer."""
+    runs = run_question(lab, question, student_with_answer(lab, question, function))
+    named = None if kind == "worthless" else _named(lab, question, runs)
+    kept = points_earned(lab, question, points, runs, named)
+    return AnswerAudit(name, kind, kept, points, tuple(runs))
+
+
+def _named(lab: str, question: str, runs: Any) -> Answer | None:
+    return None if all(run.result.passed for run in runs) else diagnose(lab, question, runs)
+
+
+def _misconception(lab: str, points: float, answer: Answer, runs: tuple[TestRun, ...]) -> AnswerAudit:
+    named = _named(lab, answer.question, runs)
+    kept = points_earned(lab, answer.question, points, runs, named)
+    deducted = points * sum(run.test.deducts for run in runs if not run.result.passed)
+    held = earned(points, [(run.test.weight, run.result.passed) for run in runs]) - deducted
+    weighed = points - max(0.0, held)
+    if named is None or named.name != answer.name:
+        trouble = f"it is recognised as {named.name if named else 'none'}"
+    elif not 0 < answer.costs <= points:
+        trouble = f"it costs {answer.costs:g} of {points:g} points"
+    elif abs(answer.costs - weighed) > MAX_WITHOUT_REASON * points and not answer.because:
+        trouble = f"it costs {answer.costs:g}, and its tests are worth {weighed:.2f}: say why in because="
+    else:
+        trouble = ""
+    return AnswerAudit(answer.name, "misconception", kept, points, runs, trouble)
+
+
+def _indistinct(rows: list[AnswerAudit]) -> Iterator[tuple[str, str]]:
+    """Pairs of misconceptions that no hidden test tells apart, so that a diagnosis could not either."""
+    for one, other in combinations([row for row in rows if row.kind == "misconception"], 2):
+        pairs = zip(one.runs, other.runs, strict=True)
+        if all(a.result.passed == b.result.passed and traces_match(a.trace, b.trace) for a, b in pairs):
+            yield one.name, other.name
+
+
+def _worthless(question: Question) -> Iterator[tuple[str, Any]]:
+    """Answers that know the card's data by heart, always return its first right value, or return their first argument."""
+    asks = asks_of(question, PUBLIC)
+    right = {
+        _written(ask.case.args, ask.case.kwargs): ask.right.value for ask in asks if ask.case is not None
+    }
+    yield "the card's data by heart", lambda *args, **kwargs: right.get(_written(args, kwargs))
+    yield "the card's first right value", lambda *_, **__: asks[0].right.value
+    yield "the first argument", lambda first=None, *_, **__: first
+
+
+def _written(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    return json.dumps(encode([list(args), kwargs]))
+
+
+# --------------------------------------------------------------------------------------------------------- the card
+
+
+def card_faults(
+    lab: str, question: str, function: Any, misconception: Answer | None = None
+) -> tuple[str, ...]:
+    """What the card of an answer says wrongly. It is judged as one that has not been called yet.
+
+    No check may stumble over what an answer returned: its card would blame an error on the student that is not in their code.
+    """
+    errors: list[tuple[str, Exception]] = []
+    verdict = judge(lab, question, in_a_notebook(function, solution(lab)), errors)
+    faults = [
+        f"{check} stumbles: {''.join(traceback.format_exception_only(error)).strip()}"
+        for check, error in errors
+        if misconception is None or not (isinstance(error, NotImplementedError) or _in_the_answer(error))
+    ]
+    if misconception is None and not verdict.passed and not faults:
+        red = [f"“{mark.title}” says: {mark.hint}" for mark in verdict.marks if not mark.passed]
+        faults = red or ["it is taken for an answer that is not written"]
+    try:
+        cards.checked(verdict, 0, 1)
+    except Exception as error:
+        faults.append(f"no card can be made: {error!r}")
+    if misconception is not None and verdict.passed:
+        faults.append("its card is green")
+    elif misconception is not None and not misconception.card:
+        shown = any(misconception.hint in mark.hint for mark in verdict.marks)
+        faults += [] if shown else ["its card does not show its hint"]
+    return tuple(faults)
+
+
+def in_a_notebook(function: Any, beside: Mapping[str, Any]) -> Any:
+    """The answer with the master's other functions beside it, as a check may look for them there."""
+    if not isinstance(function, FunctionType):
+        return function
+    names = {**beside, **function.__globals__}
+    moved = FunctionType(
+        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
+    )
+    moved.__kwdefaults__, moved.__doc__ = function.__kwdefaults__, function.__doc__
+    return moved
+
+
+def _in_the_answer(error: BaseException) -> bool:
+    """Whether the error came up in an answer, or in what it called, and not in the check's own code."""
+    frames = traceback.extract_tb(error.__traceback__)
+    folders = ("/questions/m", "/solutions/")
+    return any(folder in frame.filename for frame in frames for folder in folders)
+
+
+# --------------------------------------------------------------------------------------------------------- the file
 
 
 def _of_the_file(question: Question) -> Iterator[str]:
@@ -94,8 +266,7 @@ def _inputs_by_part(asks: tuple[Ask, ...]) -> dict[str, str]:
     inputs: dict[str, str] = {}
     for ask in asks:
         if ask.case is not None:
-            asked = json.dumps(encode([list(ask.case.args), ask.case.kwargs]))
-            inputs[ask.part.name] = inputs.get(ask.part.name, "") + asked
+            inputs[ask.part.name] = inputs.get(ask.part.name, "") + _written(ask.case.args, ask.case.kwargs)
     return inputs
 
 

@@ -17,7 +17,7 @@ from autograder.course.masters import solved, source_of_import
 from autograder.course.policy_file import spec
 from autograder.errors import UserError
 from autograder.files import write_atomically
-from autograder.testing.catalogue import answers_of, source_of
+from autograder.questions.engine.answers import answers_of, source_of
 
 _FIRST = (
     "ada alan amina ben carla chen elif emma felix grace ivan jonas kofi lea mei noor olga priya rosa yuki"

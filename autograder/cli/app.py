@@ -33,15 +33,21 @@ class _ByRole(TyperGroup):
         return sorted(panel, key=lambda name: (GRADE, LIVE, PREPARE, WRITE).index(panel[name]))
 
 
-app = typer.Typer(cls=_ByRole, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
+app = typer.Typer(
+    cls=_ByRole,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    add_completion=False,
+)
 # A pipe or a log file has no width of its own: 80 columns would break paths.
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
 
-def _option(name: str, help: str, *others: str, **more: Any) -> Any:
-    """An option: ``--out DIR``, what it is for, and other names that it has."""
+def _option(name: str, help: str, **more: Any) -> Any:
+    """An option: ``--out DIR``, and what it is for."""
     option, _, metavar = name.partition(" ")
-    return typer.Option(option, *others, metavar=metavar or None, help=help, **more)
+    return typer.Option(option, metavar=metavar or None, help=help, **more)
 
 
 def _argument(metavar: str, help: str) -> Any:
@@ -192,15 +198,6 @@ def import_(
 @app.command(rich_help_panel=WRITE)
 def audit(
     labs: LabsArgument = None,
-    mutants: Annotated[
-        bool,
-        _option(
-            "--mutants", "Also run generic mutants of each solution (minutes a lab; needs the extra “dev”)."
-        ),
-    ] = False,
-    verbose: Annotated[
-        bool, _option("--verbose", "Show which hidden test catches each misconception.", "-v")
-    ] = False,
     json_file: JsonOption = None,
 ) -> None:
     """Prove that the hidden tests catch every misconception and accept every correct answer."""
@@ -209,7 +206,7 @@ def audit(
 
     names = _labs(labs)
     require_sound(names)
-    report, good = run_and_show(names, mutants=mutants, verbose=verbose, console=console)
+    report, good = run_and_show(names, console=console)
     _write_json(json_file, report)
     if not good:
         raise typer.Exit(1)
@@ -237,8 +234,6 @@ def simulate(
     lab: LabArgument,
     out: Annotated[Path, _option("--out DIR", "Where the class goes: empty or absent.")],
     students: Annotated[int, _option("--students N", "The size of the class.")] = 30,
-    seed: Annotated[int, _option("--seed", "The same seed makes the same class.")] = 0,
-    hostile: Annotated[bool, typer.Option(help="Include submissions that break or attack a grader.")] = True,
 ) -> None:
     """Make a class of submissions: honest, wrong in named ways, unlucky, broken, hostile."""
     from collections import Counter
@@ -248,7 +243,7 @@ def simulate(
     from autograder.course.soundness import require_sound
 
     require_sound([lab_name(lab)])
-    kinds = Counter(write(lab_name(lab), students, out, seed, hostile).values())
+    kinds = Counter(write(lab_name(lab), students, out).values())
     console.print(
         f"✓ {students} submissions in {out}: " + ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
     )
@@ -320,11 +315,11 @@ def report(
 
     The term's says what each student has over the labs, and who is falling behind on which idea.
     """
-    from autograder.cli.rewrite import rewrite_report, write_term
+    from autograder.cli.rewrite import rewrite, write_term
     from autograder.course.masters import lab_name
 
     if lab is not None:
-        console.print(f"✓ {rewrite_report(lab_name(lab), out)}", markup=False)
+        console.print(f"✓ {rewrite(lab_name(lab), out)[0]}", markup=False)
         return
     _, paths = write_term(out, console)
     for path in paths:
@@ -334,10 +329,10 @@ def report(
 @app.command(rich_help_panel=GRADE)
 def feedback(lab: LabArgument, out: GradedOption) -> None:
     """Write every feedback page again, with the scores and comments that people entered in Formgrader."""
-    from autograder.cli.rewrite import rewrite_feedback
+    from autograder.cli.rewrite import rewrite
     from autograder.course.masters import lab_name
 
-    console.print(f"✓ {rewrite_feedback(lab_name(lab), out, console)} pages in {out / 'feedback'}")
+    console.print(f"✓ {rewrite(lab_name(lab), out)[1]} pages in {out / 'feedback'}")
 
 
 @app.command(rich_help_panel=GRADE)
@@ -364,7 +359,6 @@ def export(
             "--download ZIP", "canvas-feedback only: Canvas's bulk download that the submissions came from."
         ),
     ] = None,
-    json_file: JsonOption = None,
 ) -> None:
     """Write the results, with what people entered in Formgrader, for another system."""
     from autograder.cli.rewrite import export_results
@@ -372,9 +366,8 @@ def export(
     from autograder.pages.render import plain
     from autograder.run.world_readable import refuse_world_readable
 
-    refuse_world_readable(*filter(None, (to, json_file)))
+    refuse_world_readable(*filter(None, [to]))
     made = export_results(form, lab_name(lab), out, to, roster=roster, download=download)
-    _write_json(json_file, {"paths": [str(path) for path in made.paths], "notes": list(made.notes)})
     if len(made.paths) == 1:
         console.print(f"✓ {made.paths[0]}", markup=False)
     elif made.paths:
@@ -392,7 +385,7 @@ def collect(
         str,
         _option(
             "--kind",
-            "canvas, moodle, classroom, blackboard, ilias, plain (a folder a student), or auto to tell from the names.",
+            "canvas, moodle, plain (a folder a student), or auto to tell from the names.",
         ),
     ] = "auto",
     times: Annotated[
@@ -402,15 +395,13 @@ def collect(
             "When each student handed in: Canvas's report or API list, Moodle's worksheet, GitHub Classroom's grades, or student,time.",
         ),
     ] = None,
-    json_file: JsonOption = None,
 ) -> None:
-    """Put the notebooks of a bulk download (Canvas, Moodle, GitHub Classroom, Blackboard, ILIAS) where grading looks for them."""
+    """Put the notebooks of a bulk download (Canvas, Moodle, or a folder a student) where grading looks for them."""
     from autograder.collect import collect as gather
     from autograder.course.masters import lab_name
     from autograder.pages.render import plain  # a file's name may hold what a terminal would obey
 
     done = gather(source, submitted, lab_name(lab), kind=kind, times=times)
-    _write_json(json_file, done.as_json())
     for note in done.notes:
         console.print(f"  {plain(note)}", markup=False)
     console.print(
@@ -445,7 +436,6 @@ def serve(
     lti: Annotated[
         bool, _option("--lti", "Inside the learning system that [lti] of course.toml names, by LTI 1.3.")
     ] = False,
-    verbose: Annotated[bool, _option("--verbose", "A line for each request.", "-v")] = False,
 ) -> None:
     """Run a live class: students hand in and hear at once, the lecturer sees what the room misunderstands."""
     from autograder.cli.serve import serve as run
@@ -455,7 +445,7 @@ def serve(
         raise UserError("Give --hub or --lti: only one of them can say who asks.")
     run(
         [lab_name(lab) for lab in labs], out, address=address, port=port, url=url, jobs=jobs, hub=hub, lti=lti,
-        verbose=verbose, console=console,
+        console=console,
     )  # fmt: skip
 
 
@@ -481,24 +471,6 @@ def invite(
     make(out, url=url, team=team or [], again=names or [], to=to or out / "invitations.csv", console=console)
 
 
-def _system(name: str, what: str = ", and bring grades back") -> typer.Typer:
-    """A learning system's commands, with ``pull``."""
-    commands = typer.Typer(
-        no_args_is_help=True,
-        help=f"Fetch submissions from {name}{what}, by its own interface.",
-    )
-    app.add_typer(commands, name=name.lower(), rich_help_panel=GRADE)
-
-    @commands.command("pull")
-    def pull(lab: LabArgument, submitted: CollectedOption, json_file: JsonOption = None) -> None:
-        """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
-        from autograder.cli import systems
-
-        _write_json(json_file, systems.pull(name, lab, submitted, console))
-
-    return commands
-
-
 SendOption = Annotated[
     bool | None,
     _option(
@@ -512,63 +484,58 @@ ReplaceOption = Annotated[
 ]
 
 
-@_system("Moodle").command("push")
-def push_to_moodle(
-    lab: LabArgument,
-    submitted: SubmittedOption,
-    out: GradedOption,
-    send: SendOption = None,
-    replace: ReplaceOption = None,
-    state: Annotated[
-        str, _option("--state", "With a marking workflow: what the grades are, such as released.")
-    ] = "",
-    json_file: JsonOption = None,
-) -> None:
-    """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
+def _add_system(name: str, *, takes_grades: bool) -> None:
+    """Add a learning system's commands: ``pull``, and ``push`` to one that takes grades."""
+    what = ", and bring grades back" if takes_grades else ""
+    commands = typer.Typer(
+        no_args_is_help=True, help=f"Fetch submissions from {name}{what}, by its own interface."
+    )
+    app.add_typer(commands, name=name.lower(), rich_help_panel=GRADE)
 
-    What a person entered or changed there is left alone and named.
-    """
-    from autograder.cli.systems import exit_status, push
+    @commands.command("pull")
+    def pull(lab: LabArgument, submitted: CollectedOption) -> None:
+        """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
+        from autograder.cli import systems
 
-    done = push("Moodle", lab, submitted, out, console, send=send, replace=replace or [], state=state)
-    _write_json(json_file, done)
-    exit_status(done)
+        systems.pull(name, lab, submitted, console)
 
+    if not takes_grades:
+        return
 
-@_system("Canvas").command("push")
-def push_to_canvas(
-    lab: LabArgument,
-    submitted: SubmittedOption,
-    out: GradedOption,
-    send: SendOption = None,
-    replace: ReplaceOption = None,
-    json_file: JsonOption = None,
-) -> None:
-    """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
+    @commands.command("push")
+    def push(
+        lab: LabArgument,
+        submitted: SubmittedOption,
+        out: GradedOption,
+        send: SendOption = None,
+        replace: ReplaceOption = None,
+        state: Annotated[
+            str, _option("--state", "In Moodle's marking workflow: what the grades are, such as released.")
+        ] = "",
+    ) -> None:
+        """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
 
-    What a person entered or changed there is left alone and named.
-    """
-    from autograder.cli.systems import exit_status, push
+        What a person entered or changed there is left alone and named.
+        """
+        from autograder.cli import systems
 
-    done = push("Canvas", lab, submitted, out, console, send=send, replace=replace or [])
-    _write_json(json_file, done)
-    exit_status(done)
+        if not systems.push(
+            name, lab, submitted, out, console, send=send, replace=replace or [], state=state
+        ):
+            raise typer.Exit(1)
 
 
-_system("GitHub", "")
+_add_system("Moodle", takes_grades=True)
+_add_system("Canvas", takes_grades=True)
+_add_system("GitHub", takes_grades=False)
 
 
 @app.command("check-course", rich_help_panel=PREPARE)
-def check_course(
-    submitted: Annotated[
-        Path | None, _option("--submitted DIR", "Also say of how many submissions no time is known.")
-    ] = None,
-    json_file: JsonOption = None,
-) -> None:
+def check_course() -> None:
     """Check the course's policy (course.toml) and class list, and show what follows for each lab."""
     from autograder.cli.check_course import show
 
-    _write_json(json_file, show(console, submitted))
+    show(console)
 
 
 @app.command(rich_help_panel=GRADE)

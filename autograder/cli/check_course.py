@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -25,7 +24,6 @@ from autograder.course.policy_file import (
     settings,
     spec,
 )
-from autograder.files import parse_time, timestamp_in
 from autograder.results import ISOLATION
 
 #: Where a true time can come from, for people.
@@ -35,11 +33,8 @@ WHERE_FROM = (
 )
 
 
-def show(console: Console, submitted: Path | None = None) -> list[dict[str, Any]]:
-    """Print what holds for each lab, and return it for ``--json``. ``UserError`` names the line of a mistake.
-
-    With ``submitted``, nbgrader's folder, also of how many submissions nobody knows the time.
-    """
+def show(console: Console) -> list[dict[str, Any]]:
+    """Print what holds for each lab, and return it, a row a lab. ``UserError`` names the line of a mistake."""
     policy = settings()
     path = course_file()
     console.print(f"{policy.name}: {path if path.exists() else 'no course.toml, so defaults'}", markup=False)
@@ -54,7 +49,7 @@ def show(console: Console, submitted: Path | None = None) -> list[dict[str, Any]
         markup=False,
     )
     headings = ["lab", "points", f"due ({policy.timezone})", "closes", "late", "extensions"]
-    headings += ["limits that differ", "forbidden"] + (["without a time"] if submitted else [])
+    headings += ["limits that differ", "forbidden"]
     for heading in headings:
         table.add_column(heading)
     rows = []
@@ -76,7 +71,6 @@ def show(console: Console, submitted: Path | None = None) -> list[dict[str, Any]
             ", ".join(differ),
             "; ".join(f"{name}: {', '.join(words)}" for name, words in lab_policy.forbid.items()),
         ]
-        cells += [_without_a_time(submitted, lab)] if submitted else []
         table.add_row(*map(escape, cells))
         rows.append(dict(zip(headings, cells, strict=True)))
     console.print(table)
@@ -101,7 +95,7 @@ def _local(policy: Settings, when: datetime | None) -> str:
 
 
 def _extended(lab: str) -> list[str]:
-    """Who has longer, by extensions.csv, course.toml or the class list, and until when."""
+    """The students with an extension, by extensions.csv, course.toml or the class list, and its end."""
     policy, people = settings(), class_list()
     listed = [person.student for person in people.people if person.extension]
     named = [*policy.extended(lab), *granted(extensions_file(), lab), *listed]
@@ -113,14 +107,6 @@ def _extended(lab: str) -> list[str]:
         for name, time in longer.items()
         if time is not None
     )
-
-
-def _without_a_time(submitted: Path, lab: str) -> str:
-    """Of how many submissions nobody knows the time."""
-    handed_in = list(submitted.glob(f"*/{lab}/*.ipynb"))
-    folders = {path.parent for path in handed_in}
-    without = sum(parse_time(timestamp_in(folder)) is None for folder in folders)
-    return f"{without} of {len(folders)}" if folders else ""
 
 
 def _points(lab: str) -> str:

@@ -103,7 +103,7 @@ def rows_as_json(results: Sequence[SubmissionResult]) -> str:
 
 
 def _show_reasons(console: Console, done: ClassResult) -> None:
-    """What was done again, how much of it, and why."""
+    """Print what was graded again, and why."""
     console.print(f"{len(done.plan.unchanged)} unchanged")
     by_reason: dict[str, list[str]] = defaultdict(list)
     for student, reason in done.plan.reasons.items():

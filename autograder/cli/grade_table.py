@@ -61,20 +61,22 @@ def show_table(console: Console, done: ClassResult) -> None:
     console.print(table)
 
 
-def _trouble(result: SubmissionResult) -> tuple[bool, float, str]:
-    """What puts a student before others: no result, no clean run, few points."""
-    return result.status == "graded" and not result.fault, result.score, result.student
+def _trouble(result: SubmissionResult) -> tuple[bool, float, bool, str]:
+    """What puts a student before others: no result, few points, no clean run."""
+    judged = result.readable and not result.fault
+    return judged, result.score, result.status == "graded", result.student
 
 
 def _wrong(result: SubmissionResult) -> list[str]:
-    """Why questions lost points, and what they use that is forbidden, a few words each."""
+    """The causes of lost points, and the forbidden functions used, in a few words a question."""
     words = []
     for number, question in enumerate(result.questions if result.readable else (), 1):
         lost = question.points < question.max_points
         causes = [plain(question.cause)] if question.cause and (lost or question.misconception) else []
         causes += [f"uses {', '.join(question.forbidden)}"] if question.forbidden else []
         words += [f"Q{number}: {', '.join(causes)}"] if causes else []
-    return words or ([plain(note) for note in result.notes[:1]] if result.status != "graded" else [])
+    notes = [plain(note).removeprefix("The cell that begins ") for note in result.notes[:1]]
+    return words or (notes if result.status != "graded" else [])
 
 
 def _reachable(lab_spec: LabSpec) -> float:
@@ -83,7 +85,7 @@ def _reachable(lab_spec: LabSpec) -> float:
 
 
 def _lateness(lab: str, result: SubmissionResult, marks: TeacherMarks) -> list[str]:
-    """What lateness costs, and how late it was, if it was."""
+    """The cost of lateness, and how late the submission was; empty in time."""
     if result.readable and not result.submitted_at and settings().due(lab) is not None:
         return ["lateness unknown"]
     if marks.seconds_late <= 0:
@@ -93,7 +95,7 @@ def _lateness(lab: str, result: SubmissionResult, marks: TeacherMarks) -> list[s
 
 
 def _show_misconceptions(console: Console, done: ClassResult) -> None:
-    """How many hold which misconception, the most frequent first."""
+    """Print the misconceptions with the number of students, the most frequent first."""
     held = Counter(
         (f"Q{number} {question.name}", question.misconception)
         for result in done.results
@@ -109,7 +111,7 @@ def _show_misconceptions(console: Console, done: ClassResult) -> None:
 
 
 def _show_isolation(console: Console, results: Sequence[SubmissionResult]) -> None:
-    """What kept the submissions apart, in colour where it was not the strongest."""
+    """Print the level of isolation, in colour where it was not the strongest."""
     levels = Counter(result.isolation for result in results if result.readable and not result.fault)
     if levels.total() == levels[STRONGEST]:
         console.print(f"  isolation: {STRONGEST}")

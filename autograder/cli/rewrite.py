@@ -1,4 +1,4 @@
-"""What can be made again from stored results: the class report, the term's, the feedback pages, exports."""
+"""Makes reports, feedback pages and exports from stored results."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from autograder.exports.tables import write_table
 from autograder.files import report_page, sole_writer, write_atomically
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
-from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.report.term import TERM, Term, render_term, table_of_students
 from autograder.results import SubmissionResult
-from autograder.run.recorder import entered_marks, write_report
+from autograder.run.recorder import Recorder, entered_marks
 from autograder.run.remarks import of_an_earlier_time
 from autograder.run.store import STORE, ResultStore
 from autograder.run.term import gather
@@ -36,10 +35,13 @@ def open_store(lab: str | None, out: Path) -> ResultStore:
     return store
 
 
-def rewrite_report(lab: str, out: Path) -> Path:
-    """Write the class report, with the points that people entered in the gradebook, and return its path."""
+def rewrite(lab: str, out: Path) -> tuple[Path, int]:
+    """Make the pages again that are not current, as after points that people entered: the report, and how many students."""
     with sole_writer(out), open_store(lab, out) as store:
-        return write_report(lab, out, store, entered_marks(lab, out, store.keys(lab)))
+        entered_marks(lab, out, store.keys(lab))  # refuses where the gradebook is gone
+        with Recorder(lab, out, store) as recorder:
+            path, results, _ = recorder.finish()
+    return path, len(results)
 
 
 def write_term(out: Path, console: Console) -> tuple[Term, list[Path]]:
@@ -50,18 +52,6 @@ def write_term(out: Path, console: Console) -> tuple[Term, list[Path]]:
         write_atomically(page, render_term(term, out))
     rows = table_of_students(term)
     return term, [page, write_table(page.with_name(f"{TERM}.csv"), rows[0], rows[1:])]
-
-
-def rewrite_feedback(lab: str, out: Path, console: Console) -> int:
-    """Write every student's feedback page with what people entered in the gradebook; how many."""
-    writer, count = FeedbackWriter(spec(lab), out), 0
-    with sole_writer(out), open_store(lab, out) as store:
-        total = len(graded := store.keys(lab))
-        marks = entered_marks(lab, out, graded)
-        for result in track(store.all(lab), "feedback", total=total, console=console, transient=True):
-            writer.write(result, marks_of(marks, result.student))
-            count += 1
-    return count
 
 
 def results_and_marks(lab: str, out: Path) -> tuple[list[SubmissionResult], dict[str, TeacherMarks]]:

@@ -35,13 +35,10 @@ def serve(
     jobs: int | None,
     hub: bool,
     lti: bool,
-    verbose: bool,
     console: Console,
 ) -> None:
     """Serve until it is told to end."""
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING, format="%(asctime)s %(message)s", force=True
-    )
+    logging.basicConfig(format="%(asctime)s %(message)s", force=True)
     if hub:
         prefix, address, port = _on_hub()
         public = f"http://hub{prefix}"

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import track as progress
@@ -30,7 +29,7 @@ from autograder.systems.moodle_client import MoodleClient
 
 
 def _named(name: str, lab: str) -> tuple[Any, int | str]:
-    """What course.toml says of a system, and of the lab's assignment there. ``UserError`` says what is missing."""
+    """The entry of a system in course.toml, and the lab's assignment there. ``UserError`` says what is missing."""
     policy = getattr(settings(), name.lower())
     if policy is None:
         raise UserError(f"course.toml says nothing of {name}: write [{name.lower()}] (docs/run_a_course.md).")
@@ -46,6 +45,8 @@ def _named(name: str, lab: str) -> tuple[Any, int | str]:
 def system_of(name: str, lab: str, state: str = "") -> System:
     """The lab's assignment in the learning system that course.toml names."""
     policy, wanted = _named(name, lab)
+    if state and name != "Moodle":
+        raise UserError("Only Moodle has a marking workflow: leave out --state.")
     if name == "Canvas":
         counts_lateness = settings().has_late_rule(lab) and settings().due(lab) is not None
         return Canvas(policy.site, token(name), policy.course, wanted, counts_lateness=counts_lateness)
@@ -60,8 +61,8 @@ def source_of(name: str, lab: str) -> Source:
     return GitHub(policy.site, str(wanted), course_file().parent / policy.roster, lab)
 
 
-def pull(name: str, lab: str, submitted: Path, console: Console) -> dict[str, Any]:
-    """Fetch a lab's submissions and show what came; what ``--json`` writes."""
+def pull(name: str, lab: str, submitted: Path, console: Console) -> None:
+    """Fetch a lab's submissions and show what came."""
     lab = lab_name(lab)
     refuse_world_readable(submitted)
     with console.status(f"asking {name} …"):
@@ -73,12 +74,6 @@ def pull(name: str, lab: str, submitted: Path, console: Console) -> dict[str, An
         f"“{plain(system.assignment.title)}” in {submitted}",
         markup=False,
     )
-    return {
-        "students": list(done.students),
-        "handed_in": list(done.handed_in),
-        "fetched": list(done.fetched),
-        "notes": list(done.notes),
-    }
 
 
 def push(
@@ -91,11 +86,8 @@ def push(
     send: bool | None,
     replace: Sequence[str],
     state: str = "",
-) -> dict[str, Any]:
-    """Show what a push changes, and send it where that was asked for, or was done before; what ``--json`` writes.
-
-    Exit status 1 when something did not arrive.
-    """
+) -> bool:
+    """Show what a push changes, and send it where that was asked for, or was done before; whether all arrived."""
     lab = lab_name(lab)
     results, marks = results_and_marks(lab, out)
     with console.status(f"asking {name} …"):
@@ -120,13 +112,7 @@ def push(
         console.print(f"{mark} {len(going) - len(troubles)} of {len(going)} arrived in {name}", markup=False)
     elif going:
         console.print(f"Nothing was sent yet. To send {len(going)} grades, run the same command with --send.")
-    return {"sent": send, "rows": [row.as_json() for row in rows], "notes": notes, "troubles": troubles}
-
-
-def exit_status(answer: dict[str, Any]) -> None:
-    """End with status 1 when something did not arrive."""
-    if answer["troubles"]:
-        raise typer.Exit(1)
+    return not troubles
 
 
 def _track(console: Console, things: Iterable[Any], total: int, what: str) -> Iterable[Any]:

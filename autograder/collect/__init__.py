@@ -1,7 +1,7 @@
 """Brings downloads from learning systems into nbgrader's ``submitted`` layout.
 
-``collect(source, submitted, lab)`` takes a Canvas or Moodle download, GitHub Classroom's repositories,
-or any folder or zip of notebooks, and says in ``Collected.notes`` what it refused or had to choose.
+``collect(source, submitted, lab)`` takes a Canvas or Moodle download, or any folder or
+zip of notebooks, and says in ``Collected.notes`` what it refused or had to choose.
 """
 
 from autograder.collect.collect import Collected, canvas_names, collect, collect_folder

@@ -13,22 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from autograder.collect.entries import entries, shortened
-from autograder.collect.layouts import LAYOUTS, layout_of, owned_by_path
-from autograder.collect.names import (
-    KINDS,
-    SYSTEMS,
-    TYPED,
-    Owned,
-    kind_and_why,
-    owned,
-    whose_repositories,
-    without_wrapper,
-)
+from autograder.collect.names import KINDS, TYPED, Owned, kind_and_why, owned, without_wrapper
 from autograder.collect.people import Download, Student, of_members, students_of
-from autograder.collect.placing import TIME_FORMAT, Outcome, collect_student, have_a_row, place
+from autograder.collect.placing import TIME_FORMAT, Outcome, collect_student, make_folder, place
 from autograder.collect.times import Row, Times, read_times
 from autograder.course.class_list import ClassList
 from autograder.course.lists import AnotherName, folded, sentences_about, summarize_names
@@ -37,37 +26,25 @@ from autograder.course.policy_file import class_list, settings
 from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, require_apart
 
-#: Where a list of times comes from.
-_HOW = {
+#: Kind of download -> where its list of times comes from.
+_TIMES_FROM = {
     "canvas": "Give the times with --times: Canvas's submissions report, or its API's list of submissions.",
     "moodle": "Give the times with --times: the assignment's grading worksheet has them.",
-    "classroom": "Give the times with --times: GitHub Classroom's grades CSV has them.",
-    **dict.fromkeys(
-        ("plain", *LAYOUTS), "Give the times with --times: a CSV with the columns student and time."
-    ),
+    "plain": "Give the times with --times: a CSV with the columns student and time.",
 }
 
 
 @dataclass(frozen=True)
 class Collected:
-    """Whose notebooks were collected, and sentences about what was refused, chosen or left alone."""
+    """The students whose notebooks were collected, and sentences about what was refused, chosen or left alone."""
 
     students: tuple[str, ...]
     notes: tuple[str, ...]
     kind: str = "plain"
-    #: Those of whom nobody knows when they handed in: lateness is not counted for them.
+    #: Students whose time of submission nobody knows, so that lateness is not counted.
     without_time: tuple[str, ...] = ()
-    #: What the kind was told from.
+    #: How the kind was recognised.
     why: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        """The documented JSON of ``collect --json``."""
-        return {
-            "kind": self.kind,
-            "students": list(self.students),
-            "without_time": list(self.without_time),
-            "notes": list(self.notes),
-        }
 
 
 def collect(
@@ -76,16 +53,15 @@ def collect(
     """Write ``submitted/<student>/<lab>/<lab>.ipynb`` for everybody in ``source``, and ``timestamp.txt`` where a time is known.
 
     ``source`` is a zip or a folder; ``kind`` one of ``KINDS``, or ``auto`` to tell from the names. A file's own time is the
-    download's and counts for nothing. A time is known from ``times`` (a list of the teacher's), from the names of
-    Blackboard's and ILIAS's files, and from ``timestamp.txt`` in nbgrader's layout. With a class list, students are called as
-    it calls them. Extensions on Moodle's worksheet are added to ``extensions.csv``. Raises ``UserError`` when nothing can be collected, or a list contradicts the download.
+    download's and counts for nothing. A time is known from ``times``, a list of the teacher's. With a class list,
+    students are called as it calls them. Extensions on Moodle's worksheet are added to ``extensions.csv``. Raises ``UserError`` when nothing can be collected, or a list contradicts the download.
     """
     if kind not in ("auto", *KINDS):
         raise GradingError(f"There is no kind of download “{kind}”: choose one of auto, {', '.join(KINDS)}.")
     read = read_times(times, settings().timezone) if times is not None else None
     people = class_list()
     files, kind, why, notes = _read(source, submitted, lab, kind, read, people)
-    job = Download(source, submitted, lab, kind, people, read)
+    job = Download(submitted, lab, kind, people, read)
     students, about_people = students_of(of_members(files, job), job)
     when, about_times = _times(students, job)
     require_apart(submitted, (*_others_there(submitted, students), *(student.name for student in students)))
@@ -96,8 +72,8 @@ def collect(
     if not done:
         reason = f" {notes[0]}" if notes else ""
         raise GradingError(f"{source} holds no notebook of {lab} that can be collected.{reason}")
-    notes += [note for student in students if student.name not in done for note in have_a_row(student, job)]
-    notes += _about_class_list(students, people)
+    notes += [note for student in students if student.name not in done for note in make_folder(student, job)]
+    notes += people.notes_about(list(outcomes), "On the class list, but not in this download")
     notes += _take_over_extensions(students, job)
     without = tuple(name for name in done if not (job.folder(name) / "timestamp.txt").exists())
     notes += _about_times(outcomes, without, len(done), kind)
@@ -107,25 +83,25 @@ def collect(
 def collect_folder(
     folder: Path, submitted: Path, lab: str, *, student: str, submitted_at: str = ""
 ) -> Collected:
-    """Collect the one notebook of one student from a folder; nothing there is no error but a note."""
+    """Collect one student's notebook from a folder. An empty folder is a note, no error."""
     notes: list[str] = []
     files = tuple(Owned(entry, student, entry.parts[-1]) for entry in entries(folder, notes))
-    outcome = collect_student(Student(student, student, files), submitted_at, Download(None, submitted, lab))
+    outcome = collect_student(Student(student, student, files), submitted_at, Download(submitted, lab))
     return Collected((student,) if outcome.is_collected else (), (*notes, *outcome.notes))
 
 
 def canvas_names(source: Path, lab: str) -> list[tuple[str, str]]:
-    """The student, called as ``collect`` calls them, and the path of each file in Canvas's bulk download that is certainly theirs."""
+    """Each file in Canvas's bulk download with a certain owner: the student's folder, as ``collect`` names it, and the path."""
     mine, _, _ = owned(without_wrapper(entries(source, []), lab, "canvas")[0], "canvas")
     known = [one for one in mine if one.number and one.file not in ("", *TYPED)]
-    students, _ = students_of(known, Download(source, source, lab, "canvas", class_list()))
+    students, _ = students_of(known, Download(source, lab, "canvas", class_list()))
     return [(student.name, one.entry.path) for student in students for one in student.files]
 
 
 def _read(
     source: Path, submitted: Path, lab: str, kind: str, times: Times | None, people: ClassList
 ) -> tuple[list[Owned], str, str, list[str]]:
-    """The files with their owners, the kind of the download and what it was told from, and sentences."""
+    """The files with their owners, the kind of the download, how it was recognised, and sentences."""
     notes: list[str] = []
 
     def is_owner(top: str) -> bool:
@@ -133,57 +109,39 @@ def _read(
         return listed or (submitted / folder_name(top)).is_dir()
 
     found = entries(source, notes)
-    with_workflows = {
-        "/".join(entry.parts[:depth])
-        for entry in found
-        for depth in (1, 2)
-        if entry.parts[depth : depth + 1] == (".github",)
-    }
-
-    logins = times.logins if times is not None else {}
-
-    def is_repository(path: str) -> bool:
-        is_listed = folded(path.rpartition("/")[2]) in logins
-        return is_listed or path in with_workflows or os.path.exists(source / path / ".git")
-
-    listed, doubt = without_wrapper(found, lab, kind, is_owner, is_repository)
-    around = "" if listed == found else f"{found[0].parts[0]}/"
+    listed, doubt = without_wrapper(found, lab, kind, is_owner)
     why = "as you said"
     if kind == "auto":
-        kind, why = kind_and_why(listed, lambda top: is_repository(around + top))
-        if layout := layout_of(found, SYSTEMS.get(kind, "")):
-            kind, why = layout, f"all names are {LAYOUTS[layout].system}'s"
-    if kind in LAYOUTS:
-        mine, nobodys = owned_by_path(found, kind)
-    else:
-        if doubt:
-            raise UserError(doubt)
-        repositories: Mapping[str, str] = {}
-        if kind == "classroom":
-            if not logins:
-                raise UserError(
-                    "These are repositories, which do not say whose they are: give GitHub Classroom's grades CSV with --times, or "
-                    "--kind plain where each folder is called like its student."
-                )
-            repositories = whose_repositories(listed, logins, notes)
-        mine, nobodys, doubtful = owned(listed, kind, repositories)
-        notes += doubtful
+        kind, why = kind_and_why(listed)
+        tops = {entry.parts[0] for entry in listed}
+        inside = source if listed == found else source / found[0].parts[0]
+        clones = {entry.parts[0] for entry in listed if entry.parts[1:2] == (".github",)}
+        clones |= {top for top in tops if os.path.exists(inside / top / ".git")}
+        if 2 * len(clones) > len(tops):
+            raise UserError(
+                "These are repositories, which do not say whose they are: fetch them with `autograder github pull`, or give --kind "
+                "plain where each folder is called like its student."
+            )
+    if doubt:
+        raise UserError(doubt)
+    mine, nobodys, doubtful = owned(listed, kind)
+    notes += doubtful
     notes += [f"Nobody's: {entry.path}." for entry in nobodys if entry.path.endswith((".ipynb", ".zip"))]
     notes += times.notes if times is not None else ()
     return mine, kind, why, notes
 
 
 def _others_there(submitted: Path, students: Iterable[Student]) -> list[str]:
-    """The students of an earlier download who are not in this one. Some systems spell a folder's name in bytes of their own."""
+    """The students of an earlier download who are not in this one. Some file systems change the bytes of a name."""
     now = {unicodedata.normalize("NFC", folder_name(student.name)) for student in students}
     folders = submitted.iterdir() if submitted.is_dir() else ()
     return [path.name for path in folders if unicodedata.normalize("NFC", path.name) not in now]
 
 
 def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], list[str]]:
-    """When each student handed in, from the teacher's list ("" where it does not say).
+    """When each student handed in, from the teacher's list ("" where it does not say), and sentences.
 
-    Who has another name there has no time; where that is so of as many as have one, it is another assignment's list.
+    A student whose name differs there gets no time. When these are at least as many as the others, the list is refused.
     """
     when = {student.name: "" for student in students}
     if job.times is None:
@@ -204,8 +162,8 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
         several += [student.name] if len(found) > 1 else []
     if not matched:
         raise UserError(
-            f"{job.times.path} has a time of nobody in the download: it names {_each(row.who for row in job.times.rows)}, the "
-            f"download {_each(when)}. Nothing was collected."
+            f"{job.times.path} has a time of nobody in the download: it names {_names_once(row.who for row in job.times.rows)}, the "
+            f"download {_names_once(when)}. Nothing was collected."
         )
     if contradictions and len(contradictions) >= sum(map(bool, when.values())):
         raise contradictions[0][1]
@@ -217,23 +175,26 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
         f"In {listed} with several times, of which the last counts": several,
     }
     if nobodys := [row.who for row in job.times.rows if row not in matched and row.when is not None]:
-        return when, [*sentences_about(notes), f"In {listed}, but not in the download: {_each(nobodys)}."]
+        return when, [
+            *sentences_about(notes),
+            f"In {listed}, but not in the download: {_names_once(nobodys)}.",
+        ]
     return when, sentences_about(notes)
 
 
-def _each(names: Iterable[str]) -> str:
-    """Each of these names once, for sentences."""
+def _names_once(names: Iterable[str]) -> str:
+    """Some names, each once, for sentences."""
     return summarize_names(list(dict.fromkeys(map(shortened, names)))) or "nobody"
 
 
 def _take_over_extensions(students: Sequence[Student], job: Download) -> list[str]:
-    """Add to ``extensions.csv`` what Moodle's worksheet gives beyond what the course gives; sentences about it."""
+    """Add Moodle's extensions that are longer than the course's to ``extensions.csv``; sentences about it."""
     here = {row: student.name for student in students if (row := job.worksheet_row(student.files[0]))}
     rows = job.times.rows if job.kind == "moodle" and job.times is not None else ()
     own = []
     for row in rows:
         known = {person.student for word in row.words if (person := job.people.find(word)) is not None}
-        name = here.get(row) or (known.pop() if len(known) == 1 else "")  # who handed in nothing yet
+        name = here.get(row) or (known.pop() if len(known) == 1 else "")  # somebody who handed in nothing yet
         own += [(name, row.due)] if name and row.due is not None else []
     if not own:
         return []
@@ -244,37 +205,15 @@ def _take_over_extensions(students: Sequence[Student], job: Download) -> list[st
     return take_over(job.lab, due, own, "Moodle")
 
 
-def _about_class_list(students: Sequence[Student], people: ClassList) -> list[str]:
-    """Sentences about who is missing and who is a stranger."""
-    notes, names = [], [student.name for student in students]
-    if strangers := [name for name in names if people and people.of_folder(name) is None]:
-        notes.append(f"Not on the class list: {summarize_names(strangers)}.")
-    absent = [person.student for person in people.absent(names)]
-    if absent:
-        notes.append(f"{len(absent)} of the class list are not in this download: {summarize_names(absent)}.")
-    return notes
-
-
 def _about_times(outcomes: Mapping[str, Outcome], without: Sequence[str], done: int, kind: str) -> list[str]:
-    """Sentences about where times come from, and about those whose time nobody knows."""
-    notes, zone = [], settings().timezone
-    sources = Counter(outcome.time_from for outcome in outcomes.values())
-    if count := sources["path"]:
-        notes.append(
-            f"The times of {count} are those in {LAYOUTS[kind].system}'s names, which name no zone and were "
-            f"taken for {zone} (course.toml)."
-        )
-    if count := sources["file"]:
-        notes.append(
-            f"The times of {count} are those of timestamp.txt beside the notebook, which nbgrader's exchange writes; without a zone "
-            f"they are taken for {zone} (course.toml). Where students made these folders themselves, give the times with --times."
-        )
+    """Sentences about drafts, and about students without a time."""
+    notes = []
     if drafts := sorted(name for name, outcome in outcomes.items() if outcome.is_draft):
         notes.append(
             f"Not handed in (a draft, or an attempt that was opened again), and so not collected: {summarize_names(drafts)}."
         )
     if without:
         notes.append(
-            f"When {len(without)} of {done} handed in is not known, so none of them is late: {summarize_names(without)}. {_HOW[kind]}"
+            f"When {len(without)} of {done} handed in is not known, so none of them is late: {summarize_names(without)}. {_TIMES_FROM[kind]}"
         )
     return notes

@@ -109,9 +109,8 @@ def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator
         raise Refused(f"{where}the zip is damaged ({error}).") from None
     unread: dict[str, list[str]] = defaultdict(list)
     held: dict[tuple[str, ...], Entry] = {}
-    doubtful: dict[str, None] = {}
     for info in archive.infolist():
-        name, is_certain = _name(info)
+        name = _name(info)
         is_folder, is_refused = name.endswith("/"), False
         parts: tuple[str, ...] = ()
         try:
@@ -129,40 +128,23 @@ def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator
             if not is_folder:
                 unread[of].append(f"Not read: {where}{shortened(str(refused))}")
         if parts and not any(_IGNORED.match(part) for part in parts):
-            if not is_certain and not where:
-                doubtful[parts[0]] = None
             if is_folder:
                 held.setdefault((*parts, ""), _nothing((*parts, "")))
             elif is_refused:
                 held.setdefault(parts[:DEEPEST], _nothing(parts[:DEEPEST]))
             else:
-                if parts in held:
-                    unread["" if where else parts[0]].append(
-                        f"{where}{shortened(name)} is in the zip more than once: the last was taken."
-                    )
                 held[parts] = Entry(parts, _zip_time(info), _zip_reader(archive, info, where + name))
     yield from held.values()
     for some in unread.values():
         notes += first_of(some)
-    if doubtful:
-        notes.append(
-            "These names are in an old alphabet that the zip does not name, and may have other letters: "
-            f"{', '.join(map(shortened, list(doubtful)[:MAX_NOTES]))}"
-            f"{f' and {len(doubtful) - MAX_NOTES} more' if len(doubtful) > MAX_NOTES else ''}."
-        )
 
 
-def _name(info: zipfile.ZipInfo) -> tuple[str, bool]:
-    """An entry's name, and whether it is sure how its letters are meant.
-
-    Without the mark of UTF-8 the zip library takes them for those of the first PCs. macOS writes UTF-8 without the mark.
-    """
-    if info.flag_bits & 0x800 or info.filename.isascii() or info.filename != info.orig_filename:
-        return info.filename, True
+def _name(info: zipfile.ZipInfo) -> str:
+    """An entry's name. macOS writes UTF-8 without the mark of it, which the zip library takes for the letters of the first PCs."""
     try:
-        return info.filename.encode("cp437").decode("utf-8"), True
+        return info.filename if info.flag_bits & 0x800 else info.filename.encode("cp437").decode("utf-8")
     except UnicodeError:
-        return info.filename, False
+        return info.filename
 
 
 def first_of(notes: Sequence[str]) -> list[str]:

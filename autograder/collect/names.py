@@ -1,21 +1,19 @@
-"""Reads from a path whose file it is, as Canvas, Moodle, GitHub Classroom or nbgrader name them."""
+"""Reads from a path whose file it is, as Canvas, Moodle or nbgrader name them; refuses downloads of other systems."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import PurePosixPath
-from types import MappingProxyType
 
 from autograder.collect.entries import Entry, first_of, shortened
-from autograder.course.lists import folded, summarize_names
 from autograder.course.masters import all_labs
+from autograder.errors import UserError
 from autograder.grading.submissions import is_notebook
 
-KINDS = ("canvas", "moodle", "classroom", "blackboard", "ilias", "plain")
+KINDS = ("canvas", "moodle", "plain")
 
 #: lastnamefirst_[LATE_]userid_attachmentid_filename-1.ipynb, as Canvas's lib/content_zipper.rb @05e9653c writes it; an
 #: anonymous submission has ``anon_`` and five characters. The name is the student's own choice: Canvas leaves underscores in
@@ -41,13 +39,21 @@ _MARK = "_assignsubmission_"
 #: What Canvas and Moodle make of a text that was typed into the page, and of an address.
 TYPED = ("text.html", "onlinetext.html", "link.html")
 _RESUBMITTED = re.compile(r"-(\d+)$")
+#: Systems whose downloads are refused, and the form of their paths behind any folders around them.
+_UNREAD = {
+    "Blackboard": r"[^/]+?_attempt_\d{4}(?:-\d\d){5}_[^/]+",
+    "ILIAS": r"[^/]+_[^/]+_[^/_]+_\d+/\d{14}_[^/]+",
+    "Brightspace": r"\d+-\d+ ?- [^/]+?- ?[^/]*\d{4} [\d.:]{3,5}(?: [AP]M)?(?:/| - ).+",
+    "Gradescope": r"submission_\d+/.+",
+    "Microsoft Teams": r"[^/]+/[^/]+/Version \d+/[^/]+",
+}
 
 
 @dataclass(frozen=True)
 class Owned:
-    """A file with its owner, the name the student gave it, and what the system's name for it says besides.
+    """A file with its owner, the name that the student gave it, and what else its path says.
 
-    ``name`` and ``number`` are the system's for the student: Canvas's user, or Moodle's participant of this assignment.
+    ``name`` and ``number`` are what the system calls the student: Canvas's user, or Moodle's participant of this assignment.
     """
 
     entry: Entry
@@ -58,22 +64,15 @@ class Owned:
     upload: int = 0
     name: str = ""
     number: str = ""
-    #: When it came in, by the system's clock, where the path says so.
-    sent: datetime | None = None
 
 
 def without_wrapper(
-    entries: Sequence[Entry],
-    lab: str,
-    kind: str,
-    is_owner: Callable[[str], bool] = lambda top: False,
-    is_repository: Callable[[str], bool] = lambda path: False,
+    entries: Sequence[Entry], lab: str, kind: str, is_owner: Callable[[str], bool] = lambda top: False
 ) -> tuple[list[Entry], str]:
-    """The entries without the one folder that some programs put around everything they pack; a sentence where nobody can say.
+    """The entries without the folder that some programs put around all; a sentence when the only folder may be a student's.
 
-    Whoever is collected alone may work in a folder of their own folder, or call it like a classmate. So the only folder is a
-    student's where anything says so (``is_owner``, ``is_repository``, its name); what lies in it are students' where most have a
-    system's names, or are repositories.
+    It is a student's when ``is_owner`` or its name says so. It is around students' when most names in it are a system's.
+    Otherwise nobody knows: a student may have a folder that is called like a classmate.
     """
     tops = {entry.parts[0] for entry in entries}
     inside = [entry for entry in entries if len(entry.parts) > 1 and entry.parts[1]]
@@ -81,13 +80,10 @@ def without_wrapper(
         return list(entries), ""
     [top] = tops
     without = [replace(entry, parts=entry.parts[1:]) for entry in inside]
-    if kind in ("canvas", "moodle"):
-        return (list(entries) if _marked(top) else without), ""
-    if _marked(top) or is_owner(top) or is_repository(top):
+    if _marked(top) or is_owner(top):
         return list(entries), ""
     holding = {entry.parts[0] for entry in without if may_hold_one(entry.parts[-1])}
-    of_a_system = [name for name in holding if _marked(name) or is_repository(f"{top}/{name}")]
-    if 2 * len(of_a_system) > len(holding):
+    if kind in ("canvas", "moodle") or 2 * sum(map(_marked, holding)) > len(holding):
         return without, ""
     files = {entry.parts[0] for entry in without if len(entry.parts) == 1}
     unclear = {name for name in holding - {lab, *all_labs()} if not name.startswith(".")}
@@ -104,11 +100,11 @@ def may_hold_one(file: str) -> bool:
     return is_notebook(file) or file.casefold().endswith(".zip")
 
 
-SYSTEMS = {"canvas": "Canvas", "moodle": "Moodle", "classroom": "GitHub Classroom"}
+def kind_and_why(entries: Sequence[Entry]) -> tuple[str, str]:
+    """Which system made this download, and how many of the names say so: the majority decides, for each student can name one.
 
-
-def kind_and_why(entries: Sequence[Entry], is_repository: Callable[[str], bool]) -> tuple[str, str]:
-    """Which system made this download, and how many of the names say so: the majority decides, for each student can name one."""
+    ``UserError`` for a system that is not read.
+    """
     votes: dict[str, str] = {}  # an owner, as far as names tell, -> the kind that the name is of
     for entry in entries:
         top = entry.parts[0]
@@ -117,29 +113,38 @@ def kind_and_why(entries: Sequence[Entry], is_repository: Callable[[str], bool])
             votes[f"{canvas['name']}_{canvas['user']}"] = "canvas"
         elif moodle:
             votes[f"{moodle['name']}_{moodle['user']}"] = "moodle"
-        elif top not in votes:
-            votes[top] = "classroom" if is_repository(top) else "plain"
-    for kind, name in SYSTEMS.items():
+        else:
+            votes.setdefault(top, "plain")
+    for kind, name in {"canvas": "Canvas", "moodle": "Moodle"}.items():
         count = sum(vote == kind for vote in votes.values())
         if 2 * count > len(votes):
+            _refuse_unread(entries, 1.0)  # one student's files do not outvote the others' names
             return kind, f"{count} of {len(votes)} names are {name}'s"
+    _refuse_unread(entries, 0.501)
     marked = sum(vote != "plain" for vote in votes.values())
     odd = f", {marked} of them look like a learning system's" if marked else ""
     return "plain", f"{len(votes)} names{odd}"
 
 
-def owned(
-    entries: Sequence[Entry], kind: str, repositories: Mapping[str, str] = MappingProxyType({})
-) -> tuple[list[Owned], list[Entry], list[str]]:
-    """Each file with its owner, the files that are nobody's, and sentences about those that may be one's or another's.
+def _refuse_unread(entries: Sequence[Entry], part: float) -> None:
+    """Raise ``UserError`` where this part of the paths, or more, is of a system that is not read."""
+    paths = [entry.path for entry in entries if may_hold_one(entry.parts[-1])]
+    for system, form in _UNREAD.items():
+        count = sum(re.fullmatch(rf"(?:[^/]+/)*?{form}", path) is not None for path in paths)
+        if count and count >= part * len(paths):
+            raise UserError(
+                f"This is a download of {system}, which is not read: put each student's notebook into a folder that is called "
+                "like the student, and collect the folder around these. If it is another system's, say which with --kind."
+            )
 
-    ``repositories``: whose each is, by ``whose_repositories``.
-    """
+
+def owned(entries: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry], list[str]]:
+    """Each file with its owner, the files that are nobody's, and sentences about those that may be one's or another's."""
     mine: list[Owned] = []
     nobodys: list[Entry] = []
     doubtful: dict[str, list[str]] = defaultdict(list)  # by the first reading: one's do not hide the others'
     for entry in entries:
-        readings = _owners(entry, kind, repositories)
+        readings = _owners(entry, kind)
         if not readings:
             nobodys.append(entry)
         elif len(readings) == 1:
@@ -152,8 +157,8 @@ def owned(
     return mine, nobodys, [note for some in doubtful.values() for note in first_of(some)]
 
 
-def _owners(entry: Entry, kind: str, repositories: Mapping[str, str]) -> list[Owned]:
-    """Everybody whose a file may be, by its name: nobody, one, or several, for a student's name is what they say it is."""
+def _owners(entry: Entry, kind: str) -> list[Owned]:
+    """All possible owners of a file by its name. Students choose their names, so there may be several."""
     top, last = entry.parts[0], entry.parts[-1]
     if kind == "canvas" and len(top) <= _LONGEST and (match := _CANVAS.match(top)):
         if not match["anonymous"]:
@@ -168,12 +173,12 @@ def _owners(entry: Entry, kind: str, repositories: Mapping[str, str]) -> list[Ow
     if kind in ("canvas", "moodle"):
         return []
     if len(entry.parts) > 1:
-        return [Owned(entry, repositories.get(top) or _without_zip(top), last)]
+        return [Owned(entry, top.removesuffix(".zip") or top, last)]
     return [Owned(entry, PurePosixPath(last).stem.removesuffix(".ipynb"), last)]
 
 
 def _readings(entry: Entry, top: str) -> list[Owned]:
-    """Each owner that a name of Canvas's may mean, the one with the shortest name first."""
+    """All possible owners of a file of Canvas's, the one with the shortest name first."""
     found: dict[int, Owned] = {}
     for match in _NUMBERS.finditer(top):
         if match.start("user") in found or (found and int(match["upload"]) < _LOWEST_UPLOAD):
@@ -197,25 +202,3 @@ def _attempt(file: str) -> tuple[str, int]:
     if not match:
         return file, 0
     return path.stem[: match.start()] + path.suffix, int(match.group(1))
-
-
-def whose_repositories(
-    entries: Sequence[Entry], logins: Mapping[str, str], notes: list[str]
-) -> dict[str, str]:
-    """Whose each repository of GitHub Classroom's is, by its own list: ``logins``, folded repository -> login.
-
-    What the list does not name is nobody's on the class list: whoever owns a repository may rename it.
-    """
-    whose, strangers = {}, []
-    for top in sorted({entry.parts[0] for entry in entries if len(entry.parts) > 1}):
-        whose[top] = logins.get(folded(top)) or f"{top} (repository)"
-        strangers += [] if folded(top) in logins else [top]
-    if strangers:
-        notes.append(
-            f"Not in GitHub Classroom's list, and so called after the repository: {summarize_names(strangers)}."
-        )
-    return whose
-
-
-def _without_zip(top: str) -> str:
-    return PurePosixPath(top).stem if top.endswith(".zip") else top

@@ -1,4 +1,4 @@
-"""Whose the files of a download are: a group's are its members', and the class list says what everybody is called."""
+"""Finds the students of a download: a group's files belong to each member, and the class list gives the folders' names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.collect.names import Owned
 from autograder.collect.times import Row, Times
 from autograder.course.class_list import ClassList, Person
-from autograder.course.lists import folded, same_name, summarize_names
+from autograder.course.lists import same_name, summarize_names
 from autograder.course.worksheet import is_team
 from autograder.errors import UserError
 from autograder.files import folder_name
@@ -18,9 +18,8 @@ from autograder.files import folder_name
 
 @dataclass(frozen=True)
 class Download:
-    """What is the same for everybody in one download."""
+    """What holds for a whole download."""
 
-    source: Path | None
     submitted: Path
     lab: str
     kind: str = "plain"
@@ -38,17 +37,17 @@ class Download:
 
 @dataclass(frozen=True)
 class Student:
-    """A student of the download: the folder's name, the name in the download, the files."""
+    """A student of the download: the name of the folder, the name in the download, the files."""
 
     name: str
     downloaded: str
     files: tuple[Owned, ...]
-    #: Whether somebody else in the download seems to be the same person of the class list, so that neither is.
+    #: Whether another student of the download seems to be the same person of the class list: then neither is that person.
     is_apart: bool = False
 
 
 def of_members(files: Sequence[Owned], job: Download) -> list[Owned]:
-    """The files, a group's as those of each of its members. ``UserError`` where nobody says who is in a group."""
+    """The files, a group's once for each member. ``UserError`` when no list says who is in a group."""
     teams = [row for row in job.times.rows if row.team] if job.times is not None else []
     if job.kind != "moodle" or not (teams or any(not one.number for one in files)):
         return list(files)
@@ -71,7 +70,7 @@ def of_members(files: Sequence[Owned], job: Download) -> list[Owned]:
 
 
 def students_of(files: Iterable[Owned], job: Download) -> tuple[list[Student], list[str]]:
-    """Everybody in the download, called as the class list calls them where it is certain who they are."""
+    """The students of the download, named as on the class list where they are certainly on it, and sentences."""
     by_owner: dict[str, list[Owned]] = defaultdict(list)
     for one in files:
         by_owner[one.student].append(one)
@@ -107,7 +106,7 @@ def _differ(person: Person, one: Owned) -> bool:
 
 
 def _refuse_another_courses_list(owners: Iterable[Owned], job: Download) -> None:
-    """A class list most of whose numbers of Canvas's are other people's is of another course. One may have a new name."""
+    """Raise ``UserError`` when most Canvas numbers of the class list have other names in the download: another course's list."""
     if job.kind != "canvas":
         return
     known = [(one, person) for one in owners if (person := job.people.of_canvas(one.number)) is not None]
@@ -121,7 +120,7 @@ def _refuse_another_courses_list(owners: Iterable[Owned], job: Download) -> None
 
 
 def _person(one: Owned, job: Download, notes: list[str]) -> Person | None:
-    """Who on the class list a file's owner is, by what the system knows them by; None when that is not certain."""
+    """The file's owner on the class list, by the system's ids; None when that is not certain."""
     if job.kind == "canvas":
         person = job.people.of_canvas(one.number)
         if person is not None and _differ(person, one):
@@ -132,10 +131,7 @@ def _person(one: Owned, job: Download, notes: list[str]) -> Person | None:
             return None
         return person
     if job.kind != "moodle":
-        person = job.people.find(one.student)
-        # Whoever makes an account at GitHub may call it like a classmate's account elsewhere.
-        is_account = person is not None and folded(person.student) == folded(one.student)
-        return person if is_account or job.kind != "classroom" else None
+        return job.people.find(one.student)
     row = job.worksheet_row(one)
     ids = row.words if row is not None else frozenset[str]()
     known = {person.student: person for word in ids if (person := job.people.find(word)) is not None}

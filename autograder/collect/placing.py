@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC
 from pathlib import Path
-from typing import Any, Literal
-from zoneinfo import ZoneInfo
+from typing import Any
 
 from autograder.collect.entries import Entry, Refused, first_of, inner_entries
 from autograder.collect.names import TYPED, Owned, may_hold_one
@@ -26,30 +24,28 @@ TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one student's files."""
+    """Whether one student's notebook was collected, and sentences."""
 
     is_collected: bool = False
     notes: tuple[str, ...] = ()
-    #: Where the time comes from, if from no list.
-    time_from: Literal["", "path", "file"] = ""
     is_draft: bool = False
 
 
 def place(student: Student, time: str, job: Download) -> Outcome:
-    """Write one student's notebook, if there is one; nothing that they handed in can end the class."""
+    """Write one student's notebook, if there is one. Whatever was handed in, the class goes on."""
     try:
         return collect_student(student, time, job)
-    except UserError:  # the disk, say: it concerns everybody
+    except UserError:  # a full disk, say, concerns everybody
         raise
     except Exception as error:
         why = f"{student.name}: what was handed in could not be collected ({type(error).__name__})."
         return Outcome(notes=(why,))
 
 
-def have_a_row(student: Student, job: Download) -> list[str]:
-    """A folder for whoever is in the download, though no notebook could be collected: without it nobody would miss them."""
+def make_folder(student: Student, job: Download) -> list[str]:
+    """Make the folder of a student without a notebook, who so has a row (``missing``) in the results; sentences about it."""
     first = student.files[0]
-    if job.kind in ("plain", "classroom"):  # anything may lie beside the students' there
+    if job.kind == "plain":  # other files may lie beside the students' folders
         is_theirs = any(len(one.entry.parts) > 1 or may_hold_one(one.file) for one in student.files)
         if first.entry.parts[0].startswith(".") or not is_theirs:
             return []
@@ -73,10 +69,8 @@ def collect_student(student: Student, time: str, job: Download) -> Outcome:
         typed = any(one.file in TYPED for one in student.files)
         notes.append(f"{name} handed in {'a typed text but ' if typed else ''}no notebook of {lab}.")
         return Outcome(notes=tuple(notes))
-    chosen, why = _choose(notebooks, lab, job.kind)
+    chosen, why = _choose(notebooks, lab)
     notes += [f"{name}{why}"] if why else []
-    if job.kind == "blackboard" and chosen.attempt < max(one.attempt for one in student.files):
-        notes.append(f"{name}: the last attempt holds no notebook of {lab}, so an earlier one counts.")
     try:
         content = chosen.entry.read()
     except Refused as refused:
@@ -85,63 +79,25 @@ def collect_student(student: Student, time: str, job: Download) -> Outcome:
         notes.append(f"{name}: {chosen.entry.path} is a notebook of {other}, not of {lab}.")
     if chosen.late:
         notes.append(f"{name}: Canvas marks the submission as late, but not by how much.")
-    known = _Time(time) if time else _known_time(student, chosen, job)
-    notes += [f"{name}: {known.trouble}"] if known.trouble else []
     target = job.folder(name) / f"{lab}.ipynb"
-    may_replace, about = _may_replace(target, content, known.text)
+    may_replace, about = _may_replace(target, content, time)
     notes += [f"{name}: {about}"] if about else []
     if may_replace:
-        _write(target, content, known.text)
-    return Outcome(True, tuple(notes), known.source)
+        _write(target, content, time)
+    return Outcome(True, tuple(notes))
 
 
 def _write(target: Path, content: bytes, time: str) -> None:
     if not (target.is_file() and target.read_bytes() == content):
-        # The time of what lay there is not this one's, and goes before: who is stopped here, or has no room on the disk,
-        # collects again, and then the notebook is the same.
+        # The old notebook's time goes first: when the disk is full, collecting again finds the same notebook without a time.
         target.with_name("timestamp.txt").unlink(missing_ok=True)
     write_atomically(target, content)
     if time:
         write_atomically(target.with_name("timestamp.txt"), time + "\n")
 
 
-@dataclass(frozen=True)
-class _Time:
-    """When a notebook came in ("": nobody knows), and what says so; what kept it from being known."""
-
-    text: str = ""
-    source: Literal["", "path", "file"] = ""
-    trouble: str = ""
-
-
-def _known_time(student: Student, chosen: Owned, job: Download) -> _Time:
-    """The time that the path or nbgrader's exchange gives."""
-    if chosen.sent is not None:
-        local = chosen.sent.replace(tzinfo=ZoneInfo(settings().timezone))
-        return _Time(local.astimezone(UTC).strftime(TIME_FORMAT), "path")
-    return _timestamp(chosen, student.files, job.lab) if job.source and job.kind == "plain" else _Time()
-
-
-def _timestamp(chosen: Owned, files: Sequence[Owned], lab: str) -> _Time:
-    """The first line of the ``timestamp.txt`` that nbgrader's exchange puts beside the notebook, when it is a time.
-
-    Only in nbgrader's layout, ``<student>/<lab>/``: anywhere else a student may have put it there.
-    """
-    folder = chosen.entry.parts[:-1]
-    beside = [one for one in files if one.entry.parts == (*folder, "timestamp.txt")]
-    if not beside or len(folder) != 2 or folder[-1] != lab:
-        return _Time()
-    try:
-        text = beside[0].entry.read()[:200].decode("utf-8", "replace").partition("\n")[0].strip()
-    except Refused:
-        return _Time()
-    if (time := parse_time(text, settings().timezone)) is None:
-        return _Time(trouble="timestamp.txt holds no valid time.") if text else _Time()
-    return _Time(time.strftime(TIME_FORMAT), "file")
-
-
 def _notebooks(files: Sequence[Owned], lab: str) -> tuple[list[Owned], list[str]]:
-    """The student's notebooks, those inside a zip that was handed in too, other labs' left out; sentences about what was not read."""
+    """The student's notebooks of this lab, those inside handed-in zips too, and sentences about what was not read."""
     held: list[Owned] = []
     notes: list[str] = []
     unread: list[str] = []
@@ -163,37 +119,31 @@ def _notebooks(files: Sequence[Owned], lab: str) -> tuple[list[Owned], list[str]
 
 
 def _of_another_lab(entry: Entry, lab: str) -> bool:
-    """nbgrader's layout has a folder of the same name around each lab's notebook."""
+    """Whether the notebook lies in another lab's folder of nbgrader's layout, which is called like the notebook."""
     stem = entry.parts[-1].rsplit(".", 1)[0]
     is_a_labs = stem[:2].isdigit() and stem[2:3] == "_"  # a student may be a number
     return len(entry.parts) > 1 and entry.parts[-2] == stem != lab and is_a_labs
 
 
-def _choose(notebooks: Sequence[Owned], lab: str, kind: str) -> tuple[Owned, str]:
-    """The only notebook with an answer in it, or the one with the right name; among several, or without one, the last.
+def _choose(notebooks: Sequence[Owned], lab: str) -> tuple[Owned, str]:
+    """One of several notebooks, and a sentence that says which, and why.
 
-    Says which, and why. On Blackboard each attempt takes the place of the one before, whatever its files are called.
+    The only one with an answer counts, else the one with the right name; of several such, or without one, the last.
     """
-    newest = max(one.attempt for one in notebooks)
-    counting = [one for one in notebooks if one.attempt == newest or kind != "blackboard"]
-    right = [one for one in counting if one.file == f"{lab}.ipynb"]
-    answered = only_answered(counting, lab, lambda one: one.entry.read(), Refused)
-    candidates = [answered] if answered else right or counting
+    right = [one for one in notebooks if one.file == f"{lab}.ipynb"]
+    answered = only_answered(notebooks, lab, lambda one: one.entry.read(), Refused)
+    candidates = [answered] if answered else right or notebooks
     orders: dict[str, Callable[[Owned], Any]] = {
         "the last attempt": lambda one: one.attempt,
         "the last that was uploaded": lambda one: one.upload,
-        # All files of a clone are as old as the clone.
-        "the one in the fewest folders": lambda one: -len(one.entry.parts) if kind == "classroom" else 0,
         "the newest by the files' own dates": lambda one: one.entry.modified,
         "the last by name, for nothing says which is the newest": lambda one: one.entry.path,
     }
     chosen = max(candidates, key=lambda one: tuple(order(one) for order in orders.values()))
     if len(notebooks) == 1:
         return chosen, "" if right else f": {chosen.file} was taken as {lab}.ipynb."
-    why = "the one with the right name" if len(counting) == len(notebooks) else "of the last attempt"
-    if answered:
-        why = "the only one with an answer in it"
-    elif len(candidates) > 1:
+    why = "the only one with an answer in it" if answered else "the one with the right name"
+    if len(candidates) > 1:
         why = next(
             (words for words, order in orders.items() if len({order(one) for one in candidates}) > 1),
             "which is like the others in all that tells",
@@ -202,7 +152,7 @@ def _choose(notebooks: Sequence[Owned], lab: str, kind: str) -> tuple[Owned, str
 
 
 def _may_replace(target: Path, content: bytes, time: str) -> tuple[bool, str]:
-    """Whether the notebook that is there gives way: always, unless it is known to be the newer of the two. What is to be said."""
+    """Whether the notebook replaces the one that is there, and a sentence. One that is known to be newer stays."""
     try:
         if not target.exists() or target.read_bytes() == content:
             return True, ""
@@ -211,5 +161,5 @@ def _may_replace(target: Path, content: bytes, time: str) -> tuple[bool, str]:
         if old and new and old > new:
             return False, "the notebook collected before is newer and stays."
     except (OSError, ValueError):
-        pass  # without two times nobody knows which is the newer one: what comes in now is taken
+        pass  # without both times nobody knows which is newer: the one that comes in now is taken
     return True, "replaced the notebook collected before."

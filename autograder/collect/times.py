@@ -1,4 +1,4 @@
-"""When each submission came in, from where that is true: a list that the teacher gives. Never from a file's own time.
+"""Reads when each submission came in, from a list that the teacher gives and never from a file's own time.
 
 A bulk download stamps its entries with the moment of the download (Canvas: rubyzip's default in lib/content_zipper.rb
 @05e9653c; Moodle: ZipStream's now), and a clone's files are as old as the clone.
@@ -6,7 +6,6 @@ A bulk download stamps its entries with the moment of the download (Canvas: ruby
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,9 +27,9 @@ from autograder.course.worksheet import is_unsubmitted, own_due
 from autograder.course.written_times import in_utc, time_in
 from autograder.errors import UserError
 
-#: Columns that say who a row of the list is about, other than by a number that only one system knows.
+#: Columns that identify a student in any system.
 _KEYS = ("email", "id number", "username", "login", "sis id")
-_WHO = ("student", *_KEYS, "github", "repository")
+_WHO = ("student", *_KEYS)
 #: A cell that says that nothing was handed in.
 _NEVER = frozenset({"", "-", "null", "none"})
 
@@ -40,63 +39,48 @@ class Row:
     """One line of the list: whom it names, and when they handed in (None: they did not)."""
 
     words: frozenset[str]
-    #: Column ``student`` as it stands there: a folder in a list made by hand, a name that its bearer may change in a system's.
+    #: Column ``student``: the folder's name in a list made by hand; a name, which students may change, in a system's list.
     student: str
     participant: str
     canvas_id: str
     name: str
     when: datetime | None
-    #: What GitHub Classroom calls them and their repository: compared with GitHub's names only, each with its own.
-    login: str = ""
-    repository: str = ""
-    #: What only Moodle's worksheet says: a draft, or an attempt opened again; the group; when they have to hand in (UTC).
+    #: From Moodle's worksheet alone: a draft or a reopened attempt; the group; the student's due date (UTC).
     is_unsubmitted: bool = False
     team: str = ""
     due: datetime | None = None
 
     @property
     def who(self) -> str:
-        """What a sentence calls the row by."""
-        words = (self.student, self.name, self.login, *sorted(self.words), self.canvas_id, self.participant)
+        """The row's name in sentences."""
+        words = (self.student, self.name, *sorted(self.words), self.canvas_id, self.participant)
         return next(filter(None, words), "a row without a name")
 
 
 @dataclass(frozen=True)
 class Times:
-    """The times that a teacher's list gives."""
+    """A list of times."""
 
     path: Path
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
-    @property
-    def logins(self) -> dict[str, str]:
-        """Folded repository -> whose it is, where GitHub Classroom's own list says so of one account only."""
-        found: dict[str, set[str]] = defaultdict(set)
-        for row in self.rows:
-            if row.login and row.repository:
-                found[row.repository].add(row.login)
-        return {repository: min(logins) for repository, logins in found.items() if len(logins) == 1}
-
     def names(self, word: str) -> bool:
-        """Whether a row is of somebody, or of a repository, that is called so."""
-        one = folded(word)
-        return any(
-            one in (folded(row.student), folded(row.login), row.repository, *row.words) for row in self.rows
-        )
+        """Whether a row is of somebody who is called so."""
+        return any(folded(word) in (folded(row.student), *row.words) for row in self.rows)
 
     def participant(self, one: Owned) -> Row | None:
-        """The worksheet's row of whom Moodle gave this number, where the names agree."""
+        """The worksheet's row with the number of a file's owner, when the names agree too."""
         mine = (row for row in self.rows if one.number and row.participant == one.number)
         return next((row for row in mine if same_participant(row.name, one.name)), None)
 
     def rows_of(
         self, one: Owned, person: Person | None, kind: str, folder: str, *, exact: bool = False
     ) -> Iterator[Row]:
-        """The student's rows, by the surest thing that the list knows of anybody: other words may be what somebody chose to be called.
+        """The student's rows, by the surest column of the list: the system's number, else ids, else the column ``student``.
 
-        ``person``: who it is on the class list, where that is certain. ``folder`` is the name in the download. ``exact``: capitals
-        count, for another is called the same but for them. ``AnotherName`` behind a row whose number and name mean different people.
+        ``person`` is the student on the class list, if certain, and ``folder`` the name in the download. With ``exact`` capitals
+        count, for another student's name differs by them alone. Raises ``AnotherName`` after a row whose name is another's.
         """
         called = {one.student, folder}
         mine = {folded(name) for name in called} | (person.keys if person else set())
@@ -106,12 +90,6 @@ class Times:
                 if getattr(row, number) == one.number:
                     yield row
                     self._refuse_another_name(row, one, kind)
-        elif kind in ("classroom", "plain") and any(row.login or row.repository for row in self.rows):
-            login, repository = folded(folder), folded(one.entry.parts[0])
-            by_repository = any(row.repository == repository for row in self.rows)
-            for row in self.rows:
-                if (row.repository == repository) if by_repository else (folded(row.login) == login):
-                    yield row
         else:
             by_words = bool(number) and any(row.words for row in self.rows)
             for row in self.rows:
@@ -175,8 +153,6 @@ def _row(table: CsvList, row: tuple[str, ...], when: datetime | None, zone: str,
         canvas_id=table.value(row, "canvas id"),
         name=table.name(row),
         when=when,
-        login=table.value(row, "github"),
-        repository=folded(table.value(row, "repository")),
         is_unsubmitted=bool(participant) and is_unsubmitted(table, row),
         team=table.value(row, "groups") if participant else "",
         due=due,

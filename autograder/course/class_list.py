@@ -1,4 +1,4 @@
-"""The class list, ``roster.csv``: who is in the class, what each system calls them, section and extension.
+"""The class list, ``roster.csv``: students with their names in each system, sections and extensions.
 
 Canvas's gradebook export, Moodle's list of participants or grades, or a file made by hand: CSV, xlsx or JSON.
 """
@@ -20,6 +20,7 @@ from autograder.course.lists import (
     number_in,
     read_list,
     same_name,
+    sentences_about,
     summarize_names,
 )
 from autograder.errors import UserError
@@ -47,7 +48,7 @@ class Person:
 
 @dataclass(frozen=True)
 class ClassList:
-    """Everybody in the class; without people when the course has no list."""
+    """The class; empty when the course has no list."""
 
     people: tuple[Person, ...] = ()
     path: Path | None = None
@@ -104,7 +105,7 @@ class ClassList:
         return {folder: person for folder, person in found.items() if count[person.student] == 1}
 
     def claimed_twice(self, folders: Iterable[str]) -> dict[str, list[str]]:
-        """Who has more folders than one, and which: of these ``of_folders`` knows none."""
+        """Students with several folders, and which: ``of_folders`` leaves all of these out."""
         claims: dict[str, list[str]] = defaultdict(list)
         for folder in folders:
             if (person := self.of_folder(folder)) is not None:
@@ -115,6 +116,12 @@ class ClassList:
         """Those without a folder."""
         there = {person.student for folder in folders if (person := self.of_folder(folder)) is not None}
         return [person for person in self.people if person.student not in there]
+
+    def notes_about(self, folders: Collection[str], absent: str) -> list[str]:
+        """Sentences about folders of nobody on the list, and about people without a folder, which begins with ``absent``."""
+        strangers = [folder for folder in folders if self and self.of_folder(folder) is None]
+        without = [person.student for person in self.absent(folders)]
+        return sentences_about({"Not on the class list": strangers, absent: without})
 
 
 def read_class_list(path: Path, team: Collection[str] = ()) -> ClassList:
@@ -163,7 +170,7 @@ def _is_student(table: CsvList, row: Sequence[str]) -> bool:
 
 
 def _refuse_columns_that_may_be_others(table: CsvList) -> None:
-    """In a list made by hand a column must not be left unread, or taken for another, because of its name."""
+    """Refuse columns of a hand-made list whose names are unclear or not read."""
     if table.is_canvas:
         return
     number = table.column("canvas id")

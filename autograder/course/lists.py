@@ -2,8 +2,8 @@
 
 ``moodle_words.json`` holds the words of Moodle's language packs (mod_assign and core: en, de, fr, es, it, pt, nl from
 projectestac/moodle-langpacks @6340d351; pt_br and pl, in part, from elsewhere) and what other versions call a column.
-Canvas's columns are those of its lib/gradebook_importer.rb @00b222d7, GitHub Classroom's and Gradescope's those of their
-grade downloads, in English only.
+Canvas's columns are those of its lib/gradebook_importer.rb @00b222d7, GitHub Classroom's those of its roster
+and its grades, in English only.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _OTHERS: dict[str, tuple[str, ...]] = {
     "last name": ("Surname", "Lastname"),
     "id number": ("moodle id", "SID"),
     "groups": ("Section",),
-    # Canvas's report and API, GitHub Classroom, Gradescope, by hand
+    # Canvas's report and API, GitHub Classroom, by hand
     "submitted": ("submitted at", "submission timestamp", "Submission Time", "time", "timestamp"),
     # Canvas
     "canvas's ID": ("ID",),
@@ -44,7 +44,6 @@ _OTHERS: dict[str, tuple[str, ...]] = {
     "login": ("SIS Login ID", "login id"),
     # GitHub Classroom
     "github": ("github username",),
-    "repository": ("student repository name",),
     # Canvas and GitHub Classroom: a list may hold more than one
     "assignment": ("assignment id", "assignment name", "assignment"),
     # by hand

@@ -107,7 +107,7 @@ def source_of_import(lab: str) -> str:
 def read_master(lab: str) -> NotebookNode:
     """The master as a notebook with complete nbgrader metadata, solutions and hidden regions in place.
 
-    That its names are in order ``soundness`` says, before anything is built or graded.
+    ``soundness`` checks its names before anything is built or graded.
     """
     import jupytext
     import nbformat

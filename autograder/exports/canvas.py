@@ -20,11 +20,11 @@ from autograder.exports.tables import about_keys, write_table
 from autograder.pages.render import points
 
 WHO = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-#: Those by which Canvas finds people.
+#: The columns by which Canvas finds people.
 _KEYS = (1, 2, 3)
-#: What Canvas takes a row for its own by, whoever is called so.
+#: Canvas takes a row with these words in the name for the assignment's, also a student's.
 _RESERVED = "Points Possible"
-#: Canvas's importer passes over it.
+#: A column that Canvas's importer skips.
 REMARK = "Current Grade: what it lacks"
 
 
@@ -53,7 +53,7 @@ def write(grades: Grades, out: Path) -> Exported:
 
 
 def _of_class_list(people: ClassList) -> CsvList | None:
-    """What Canvas calls everybody, by the course's class list; None without one."""
+    """The class list with Canvas's columns; None without one."""
     rows = []
     for person in people.people:
         is_known = person.username or person.canvas_id or person.id_number
@@ -65,7 +65,7 @@ def _of_class_list(people: ClassList) -> CsvList | None:
 
 
 def _by_logins(grades: Grades, path: Path) -> Exported:
-    """Everybody by the folder's name as the login; never by a number of unknown origin."""
+    """Export by the folders' names as logins. A name that ends with a number is refused, for it may be Moodle's."""
     for row in grades.rows:
         if is_numbered(row.student):
             raise UserError(
@@ -83,7 +83,7 @@ def _by_logins(grades: Grades, path: Path) -> Exported:
 def _write(
     path: Path, assignment: str, possible: str, rows: list[list[str]], separator: str = ","
 ) -> list[str]:
-    """Write the file; sentences about whom Canvas would not find, or would take for something else."""
+    """Write the file; sentences about students whom Canvas would not find, or would take for the assignment."""
     mistaken = [row[0] for row in rows if _RESERVED in row[0]]
     for row in rows:
         row[0] = row[0].replace(_RESERVED, _RESERVED.capitalize())
@@ -104,7 +104,7 @@ def _who(table: CsvList, row: tuple[str, ...]) -> list[str]:
 
 
 def _assignment(grades: Grades, table: CsvList) -> str | None:
-    """The assignment's column: Canvas's own, number and all, where the list has it."""
+    """The assignment's column in Canvas's own list, with its number; None when the list has none."""
     names = {folded(grades.spec.name), folded(grades.spec.title)}
     found = [
         column
@@ -121,7 +121,7 @@ def _assignment(grades: Grades, table: CsvList) -> str | None:
 def _possible(
     grades: Grades, table: CsvList, assignment: str | None
 ) -> tuple[str, float | None, tuple[str, ...]]:
-    """The cell of points possible, what grades are scaled to (None: nothing), and a sentence where that is not the lab's points."""
+    """The cell of points possible, the maximum that grades are scaled to (None: not scaled), and sentences."""
     if assignment is None:
         offer = f"The list has no column “{grades.spec.name} (number)”: Canvas will offer to make this assignment."
         return grades.number(grades.max_points), None, (offer,)

@@ -1,4 +1,4 @@
-"""One zip of feedback pages that a learning system takes back, each page under the name by which it knows the student.
+"""Writes the feedback pages as one zip that a learning system takes back, named as the system names its students.
 
 Moodle: *Upload multiple feedback files in a zip* reads ``name_participant_assignfeedback_file_FILE``, where the name may hold no
 underscore (mod/assign/feedback/file/importziplib.php @0203d8f2). Canvas: *Upload Submissions* reads user and attachment from the

@@ -1,7 +1,7 @@
-"""Finds each student's row in a learning system's own list, by what that system really knows, and trusts no number without a name.
+"""Finds each student's row in a learning system's list by ids, and trusts a number only where the name agrees.
 
-Moodle's number in a folder's name is the assignment's participant: it says nothing outside that assignment's worksheet.
-Canvas's is its user, on every list of Canvas's.
+The number in a folder's name is Moodle's participant, which only this assignment's worksheet knows, or Canvas's user, which
+every list of Canvas's has.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from autograder.course.lists import (
 )
 from autograder.errors import UserError
 
-#: What says who a row is about, whole and alone, on any list.
+#: Columns that identify a student on any list.
 _KEYS = ("username", "email", "id number", "login", "sis id", "student")
-#: The number that each list knows.
+#: Kind of list -> its column of numbers.
 _NUMBER = {"canvas": "canvas's ID", "moodle-worksheet": "participant", "moodle": ""}
 #: Collected folders are named ``name_number``.
 _NUMBERED = re.compile(r"^(.+)_(\d+)$")
@@ -33,21 +33,21 @@ _NUMBERED = re.compile(r"^(.+)_(\d+)$")
 
 @dataclass
 class Match:
-    """Which row is whose, and who has none."""
+    """The row of each student, and the students without one."""
 
     students: dict[int, str] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
-    #: Those whose number is that of somebody of another name on the list.
+    #: Students whose number has another name on the list.
     renamed: list[str] = field(default_factory=list)
-    #: Those found by user name, address or ID number, who have another name on the list.
+    #: Students found by user name, address or ID number whose name differs on the list.
     with_new_name: list[str] = field(default_factory=list)
-    #: Those who share a row with somebody.
+    #: Students who share a row.
     doubled: list[str] = field(default_factory=list)
-    #: Those of the list of whom there is no result.
+    #: Names on the list without a result.
     without: list[str] = field(default_factory=list)
 
     def notes(self, where: str) -> tuple[str, ...]:
-        """Sentences about those who have no row, and those who have no result."""
+        """Sentences about students without a row, and rows without a result."""
         return tuple(
             sentences_about(
                 {
@@ -62,15 +62,15 @@ class Match:
 
 
 def is_numbered(student: str) -> bool:
-    """Whether a folder's name ends with a number of some system's."""
+    """Whether a folder's name ends with a system's number."""
     return _NUMBERED.match(student) is not None
 
 
 def match(system: str, table: CsvList, students: Iterable[str], people: ClassList) -> Match:
     """Match ``students`` with the rows of a list of Canvas's (``canvas``) or Moodle's (``moodle``, ``moodle-worksheet``).
 
-    ``UserError`` when numbers and names mean different people, of half of those who are found or more, when more share a row than have one, or when nobody is on
-    the list: then nothing may be written.
+    ``UserError`` when names contradict numbers for at least half of the students found, when more students share a row than
+    have one, or when nobody is on the list: then nothing may be written.
     """
     rows = _Rows(system, table)
     result, names = Match(), list(students)
@@ -112,7 +112,7 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
 
 
 def _give_rows(result: Match, claims: Mapping[int, Sequence[str]], table: CsvList) -> None:
-    """Each row to the one who claims it; to nobody where several do."""
+    """Give each row to the student who claims it, and to nobody when several do."""
     result.students = {row: claiming[0] for row, claiming in claims.items() if len(claiming) == 1}
     shared = {row: claiming for row, claiming in claims.items() if len(claiming) > 1}
     result.doubled = [student for claiming in shared.values() for student in claiming]
@@ -122,7 +122,7 @@ def _give_rows(result: Match, claims: Mapping[int, Sequence[str]], table: CsvLis
 
 
 class _Rows:
-    """The rows of a list by each thing that can say whose they are."""
+    """The rows of a list by number and by each other id."""
 
     def __init__(self, system: str, table: CsvList):
         self.system, self.table = system, table
@@ -148,11 +148,11 @@ class _Rows:
         return ", ".join(f"“{cell[:40]}”" for cell in row[:5]) or "not there"
 
     def called(self, position: int) -> str:
-        """What a row calls its person, for sentences: the name, or else the first thing that it says."""
+        """The name of a row's person for sentences, or else the row's first cell."""
         return self.names[position] or next(filter(str.strip, self.table.rows[position]), "")
 
     def of(self, student: str, people: ClassList) -> int | None:
-        """The student's row, by what nobody else has: never by a name."""
+        """The student's row by ids, never by a name."""
         person = people.of_folder(student)
         numbered = _NUMBERED.match(student)
         keys = {folded(student)} | (person.keys if person is not None else set())
@@ -174,7 +174,7 @@ class _Rows:
         return row
 
     def _name(self, student: str, people: ClassList) -> str:
-        """What the class list, or else the folder's name, calls a student ("" where neither does)."""
+        """The student's name on the class list, or else in the folder's name ("" without both)."""
         person, numbered = people.of_folder(student), _NUMBERED.match(student)
         return person.name if person is not None else numbered[1] if numbered else ""
 

@@ -3,8 +3,8 @@
 The worksheet is Moodle's own file (mod/assign/gradingtable.php), downloaded with "Download grading worksheet", with
 grade and feedback comments filled in, in whatever language it is. Moodle finds a student by the number in its first
 column, ignores a row that it changed itself in the meantime, and skips a grade above the maximum without a word
-(mod/assign/feedback/offline @452e36fc). It leaves alone whoever is not in the file: so only rows stand there whose grade is
-the autograder's to give.
+(mod/assign/feedback/offline @452e36fc). It leaves students alone who are not in the file: so the file
+holds only rows whose grade is the autograder's to give.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from autograder.exports.rows import Exported, Graded, Grades
 from autograder.exports.tables import about_keys, write_table
 from autograder.pages.render import points
 
-#: The import asks which column is which; these are English whatever Moodle speaks.
+#: English in every language of Moodle's, for the import asks which column is which.
 WHO = ("Username", "ID number", "Email address")
 _ROLES = ("username", "id number", "email")
-#: The last line of a comment: with it a comment that somebody wrote or changed is told from one of ours.
+#: The last line of our comments, a checksum: a comment without it, or with another, is somebody's.
 _SIGNED = re.compile(r"\(autograder ([0-9a-f]{8})\)\s*$")
 
 
@@ -55,7 +55,7 @@ def write_grades(grades: Grades, out: Path) -> Exported:
 
 
 def _of_class_list(people: ClassList) -> CsvList:
-    """What Moodle calls everybody, by the course's class list. ``UserError`` when there is none."""
+    """The class list with Moodle's columns. ``UserError`` when there is none."""
     if people.path is None:
         raise UserError(
             "Only a list can say whom Moodle means: give its grades or participants, or the grading worksheet, with "
@@ -158,7 +158,7 @@ def worksheet(grades: Grades) -> CsvList:
 
 
 def _maximum(table: CsvList) -> float:
-    """The assignment's maximum grade. ``UserError`` where the worksheet does not say it: a grade that is not scaled is wrong."""
+    """The assignment's maximum grade. ``UserError`` when the worksheet does not say it, for then no grade can be scaled."""
     column = table.require_column("maximum", "grades are scaled to it, and nothing was written")
     found = {number_in(row[column]) or 0.0 for row in table.rows}
     most = min(found, default=0.0)
@@ -170,13 +170,13 @@ def _maximum(table: CsvList) -> float:
 
 
 def _comment(row: Graded, most: float) -> str:
-    """The feedback comment as HTML: it says its points, and ends with a checksum of its letters."""
+    """The feedback comment as HTML. It begins with the points and ends with a checksum of its letters."""
     text = f"{points(row.points)} of {points(most)} points.\n{row.summary}"
     return html.escape(f"{text}\n(autograder {_checksum(text)})").replace("\n", "<br>")
 
 
 def _checksum(text: str) -> str:
-    """Of letters and digits alone: Moodle's worksheet shows a comment without its tags and lines."""
+    """A checksum of letters and digits alone, for Moodle's worksheet drops a comment's tags and lines."""
     return hashlib.sha256("".join(c for c in folded(text) if c.isalnum()).encode()).hexdigest()[:8]
 
 

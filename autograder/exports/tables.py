@@ -12,7 +12,7 @@ from autograder.course.lists import summarize_names
 from autograder.course.safe_cells import safe_cell
 from autograder.files import write_atomically
 
-#: A user name, an address or a number that a spreadsheet takes for a formula, and that can do nothing there but look different.
+#: A user name, an address or a number that a spreadsheet takes for a harmless formula.
 _HARMLESS = re.compile(r"[=+\-@][\w.\-@]*")
 
 
@@ -41,7 +41,7 @@ def write_table(
 def about_keys(
     rows: Iterable[Sequence[str]], keys: Collection[int], system: str, path: Path
 ) -> tuple[str, ...]:
-    """Sentences about the words by which a system finds people, where a spreadsheet takes them for formulas."""
+    """Sentences about ids that a spreadsheet takes for formulas."""
     words = dict.fromkeys(row[key] for row in rows for key in keys)
     kept = [word for word in words if word == _key(word) != safe_cell(word)]
     changed = [word for word in words if word != _key(word)]
@@ -59,5 +59,5 @@ def about_keys(
 
 
 def _key(word: str) -> str:
-    """A word by which a system finds somebody: as it is, where that harms nobody."""
+    """An id as it is, when that is harmless, else made safe."""
     return word if _HARMLESS.fullmatch(word) else safe_cell(word)

@@ -12,7 +12,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader import api
 from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions, ComputeChecksums
 from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution, is_task
-from sqlalchemy import delete, insert, or_, select, update
+from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
 from autograder.course.lab import LabSpec
@@ -121,96 +121,81 @@ def save_lab(session: Session, lab: LabCells) -> SavedLab:
     A cell that is no longer in the master goes, with its automatic grades. Raises GradingError when
     people have entered marks for such a cell: those must not vanish.
     """
-    if session.execute(select(api.Course.id).where(api.Course.id == _COURSE)).first() is None:
-        session.execute(insert(api.Course), [{"id": _COURSE}])
-    wanted_assignment = {"name": lab.name, "course_id": _COURSE}
-    assignment_id = _find_or_insert(
-        session, api.Assignment, (api.Assignment.name == lab.name,), wanted_assignment
-    )
-    notebook_id = _find_or_insert(
-        session,
-        api.Notebook,
-        (api.Notebook.name == lab.name, api.Notebook.assignment_id == assignment_id),
-        {"name": lab.name, "assignment_id": assignment_id, "kernelspec": json.dumps(_KERNEL)},
-    )
-    _save_sources(session, lab, notebook_id)
+    find_or_add(session, api.Course, id=_COURSE)
+    assignment = find_or_add(session, api.Assignment, name=lab.name)
+    notebook = find_or_add(session, api.Notebook, name=lab.name, assignment_id=assignment.id)
+    notebook.kernelspec = notebook.kernelspec or json.dumps(_KERNEL)
+    _save_sources(session, lab, notebook.id)
     wanted: dict[tuple[str, type], dict[str, Any]] = {
         (name, model): {} for name, model in lab.answers.items()
     }
     for name, (points, cell_type, model) in lab.graded.items():
         wanted[name, model] = {"max_score": points, "cell_type": cell_type}
-    ids = _save_cells(session, wanted, notebook_id, lab.name)
+    ids = _save_cells(session, wanted, notebook.id, lab.name)
     graded = {name: ids[name, model] for name, (_, _, model) in lab.graded.items()}
     commented = {name: ids[name, model] for name, model in lab.answers.items()}
-    _complete_submissions(session, notebook_id, graded, commented)
-    return SavedLab(assignment_id, notebook_id, graded, commented)
+    _complete_submissions(session, notebook.id, graded, commented)
+    return SavedLab(assignment.id, notebook.id, graded, commented)
 
 
-def _find_or_insert(session: Session, model: Any, where: tuple[Any, ...], row: dict[str, Any]) -> str:
-    row_id = session.execute(select(model.id).where(*where)).scalar_one_or_none()
-    if row_id is None:
-        row_id = api.new_uuid()
-        session.execute(insert(model), [{"id": row_id, **row}])
-    return str(row_id)
+def find_or_add(session: Session, model: Any, **columns: Any) -> Any:
+    """The row with these values, added where there is none."""
+    row = session.scalars(select(model).filter_by(**columns)).one_or_none()
+    if row is None:
+        row = model(**columns)
+        session.add(row)
+        session.flush()
+    return row
+
+
+def _set(row: Any, columns: dict[str, Any]) -> None:
+    for name, value in columns.items():
+        setattr(row, name, value)
 
 
 def _save_sources(session: Session, lab: LabCells, notebook_id: str) -> None:
-    source = api.SourceCell
-    rows = session.execute(select(source.name, source.id).where(source.notebook_id == notebook_id))
-    existing = {row.name: row.id for row in rows}
-    new = [{"name": n, "notebook_id": notebook_id, **c} for n, c in lab.sources.items() if n not in existing]
-    changed = [{"id": existing[n], **c} for n, c in lab.sources.items() if n in existing]
-    gone = [row_id for name, row_id in existing.items() if name not in lab.sources]
-    if new:
-        session.execute(insert(source), new)
-    if changed:
-        session.execute(update(source), changed)
-    if gone:
-        session.execute(delete(source).where(source.id.in_(gone)))
+    query = select(api.SourceCell).where(api.SourceCell.notebook_id == notebook_id)
+    existing = {row.name: row for row in session.scalars(query)}
+    for name, columns in lab.sources.items():
+        row = existing.pop(name, None) or api.SourceCell(name=name, notebook_id=notebook_id)
+        _set(row, columns)
+        session.add(row)
+    for gone in existing.values():
+        session.delete(gone)
 
 
 def _save_cells(
     session: Session, wanted: dict[tuple[str, type], dict[str, Any]], notebook_id: str, lab: str
 ) -> dict[tuple[str, type], str]:
     """Insert, update and remove grade, solution and task cells; returns (name, model) -> id."""
-    ids: dict[tuple[str, type], str] = {}
-    models: tuple[Any, ...] = (api.GradeCell, api.SolutionCell, api.TaskCell)
-    for model in models:
-        rows = session.execute(select(model.name, model.id).where(model.notebook_id == notebook_id)).all()
-        for name, cell_id in rows:
-            if (name, model) in wanted:
-                ids[name, model] = cell_id
-            else:
-                _remove_cell(session, model, cell_id, name, lab)
+    rows = session.scalars(select(api.BaseCell).where(api.BaseCell.notebook_id == notebook_id))
+    existing = {(row.name, type(row)): row for row in rows}
+    for key in existing.keys() - wanted.keys():
+        _remove_cell(session, existing.pop(key), lab)
     for (name, model), columns in wanted.items():
-        if (name, model) not in ids:
-            cell = model(name=name, notebook_id=notebook_id, **columns)
-            session.add(cell)
-            session.flush()
-            ids[name, model] = cell.id
-        elif columns:
-            session.execute(update(model), [{"id": ids[name, model], **columns}])
-    return ids
+        row = existing.setdefault((name, model), model(name=name, notebook_id=notebook_id))
+        _set(row, columns)
+        session.add(row)
+    session.flush()
+    return {key: row.id for key, row in existing.items()}
 
 
-def _remove_cell(session: Session, model: Any, cell_id: str, name: str, lab: str) -> None:
+def _remove_cell(session: Session, cell: Any, lab: str) -> None:
     grade, comment = api.Grade, api.Comment
-    score_by_hand = session.execute(
+    by_hand = (
         select(grade.id)
-        .where(grade.cell_id == cell_id)
-        .where(or_(grade.manual_score.is_not(None), grade.extra_credit.is_not(None)))
-    ).first()
-    comment_by_hand = session.execute(
-        select(comment.id).where(comment.cell_id == cell_id, comment.manual_comment.is_not(None))
-    ).first()
-    if score_by_hand is not None or comment_by_hand is not None:
+        .where(grade.cell_id == cell.id)
+        .where(or_(grade.manual_score.is_not(None), grade.extra_credit.is_not(None))),
+        select(comment.id).where(comment.cell_id == cell.id, comment.manual_comment.is_not(None)),
+    )
+    if any(session.execute(query).first() for query in by_hand):
         raise GradingError(
-            f"Cell {name} is no longer in lab {lab}, but the gradebook holds marks that people entered for "
+            f"Cell {cell.name} is no longer in lab {lab}, but the gradebook holds marks that people entered for "
             "it: put the cell back, or grade into a new gradebook."
         )
-    session.execute(delete(grade).where(grade.cell_id == cell_id))
-    session.execute(delete(comment).where(comment.cell_id == cell_id))
-    session.delete(session.get_one(model, cell_id))
+    session.execute(delete(grade).where(grade.cell_id == cell.id))
+    session.execute(delete(comment).where(comment.cell_id == cell.id))
+    session.delete(cell)
     session.flush()
 
 
@@ -218,23 +203,13 @@ def _complete_submissions(
     session: Session, notebook_id: str, graded: dict[str, str], commented: dict[str, str]
 ) -> None:
     """Give submissions from before a cell was added its rows, without which Formgrader fails on them."""
-    submitted = session.execute(
-        select(api.SubmittedNotebook.id).where(api.SubmittedNotebook.notebook_id == notebook_id)
-    ).scalars()
-    submissions = list(submitted)
+    submitted = api.SubmittedNotebook
+    submissions = list(session.scalars(select(submitted.id).where(submitted.notebook_id == notebook_id)))
     models: tuple[tuple[Any, dict[str, str]], ...] = ((api.Grade, graded), (api.Comment, commented))
     for model, cells in models:
-        if not submissions:
-            return
         rows = session.execute(
             select(model.notebook_id, model.cell_id).where(model.cell_id.in_(list(cells.values())))
         )
         present = {(row.notebook_id, row.cell_id) for row in rows}
-        missing = [
-            {"notebook_id": submission, "cell_id": cell_id}
-            for submission in submissions
-            for cell_id in cells.values()
-            if (submission, cell_id) not in present
-        ]
-        if missing:
-            session.execute(insert(model), missing)
+        wanted = {(submission, cell_id) for submission in submissions for cell_id in cells.values()}
+        session.add_all(model(notebook_id=one, cell_id=cell_id) for one, cell_id in wanted - present)

@@ -1,4 +1,4 @@
-"""What a submission is worth in the end: a person's score before the tests', extra credit added, lateness taken off.
+"""Final points: a person's score before the tests', extra credit added, lateness taken off.
 
 The rules are nbgrader's. The gradebook, the feedback pages, the class report and the exports all ask here.
 """
@@ -15,7 +15,7 @@ from autograder.results import SubmissionResult
 
 @dataclass(frozen=True)
 class TeacherMarks:
-    """What people entered for one submission, by ``grade_id``, and how late it was."""
+    """The marks that people entered for one submission, by ``grade_id``, and how late it was."""
 
     scores: dict[str, float] = field(default_factory=dict)
     comments: dict[str, str] = field(default_factory=dict)
@@ -26,6 +26,8 @@ class TeacherMarks:
     #: When it was due for this student, in UTC without a zone.
     due: datetime | None = None
     late_penalty: float = 0.0
+    #: When the graded submission came in, in UTC without a zone.
+    received: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
 from autograder.course.lab import LabSpec
-from autograder.errors import GradingError
+from autograder.errors import GradingError, database_error
 from autograder.files import folder_name, parse_time
 from autograder.gradebook.cells import LabCells, lab_cells, save_lab
 from autograder.gradebook.final_points import CellPoints, TeacherMarks
@@ -86,13 +86,6 @@ class GradebookWriter:
         """Let go of the file."""
         self._engine.dispose()
 
-    def add_students(self, students: Iterable[str]) -> None:
-        """Create the students who are not in the gradebook yet: a class in one transaction."""
-        rows = [{"id": storable(student)} for student in students]
-        if rows:
-            with self._transaction() as session:
-                session.execute(sqlite_insert(api.Student).on_conflict_do_nothing(), rows)
-
     def write(self, result: SubmissionResult, *, regraded: bool | Collection[str] = True) -> None:
         """Record one submission: all of it or, when anything fails, nothing.
 
@@ -139,7 +132,7 @@ class GradebookWriter:
         return True
 
     def marks(self, student: str) -> TeacherMarks:
-        """What people entered for this student's submission of the lab (empty when nothing)."""
+        """The marks that people entered for this student's submission; empty without any."""
         with self._transaction() as session:
             only = api.SubmittedAssignment.student_id == storable(student)
             return marks_of(self._read_marks(session, only), student)
@@ -263,30 +256,16 @@ class GradebookWriter:
 
     def _find_or_create(self, session: Session, result: SubmissionResult) -> tuple[str, str, bool]:
         """The ids of the SubmittedAssignment and SubmittedNotebook rows, and whether the latter is new: it has no rows yet."""
-        student = storable(result.student)
+        student, submitted = storable(result.student), api.SubmittedAssignment
         add = sqlite_insert(api.Student.__table__).on_conflict_do_nothing()
         session.connection().execute(add, [{"id": student}])
-        submitted = api.SubmittedAssignment
-        mine = (submitted.assignment_id == self._saved.assignment_id, submitted.student_id == student)
+        mine = {"assignment_id": self._saved.assignment_id, "student_id": student}
         timestamp = _timestamp(result.submitted_at)
-        submission_id = _select(session, select(submitted.id).where(*mine)).scalar_one_or_none()
-        notebook_id = None
-        if is_new := submission_id is None:
-            submission_id = api.new_uuid()
-            row = {"id": submission_id, "student_id": student, "timestamp": timestamp}
-            _insert(session, submitted, [{**row, "assignment_id": self._saved.assignment_id}])
-        else:  # None too: a time that is not known any more must not go on counting
+        submission_id, is_new = _find_or_insert(session, submitted, mine, timestamp=timestamp)
+        if not is_new:  # None too: a time that is not known any more must not go on counting
             session.execute(update(submitted), [{"id": submission_id, "timestamp": timestamp}])
-
-        notebook = api.SubmittedNotebook
-        both = (notebook.assignment_id == submission_id, notebook.notebook_id == self._saved.notebook_id)
-        if not is_new:
-            notebook_id = _select(session, select(notebook.id).where(*both)).scalar_one_or_none()
-        if is_new := notebook_id is None:
-            notebook_id = api.new_uuid()
-            row = {"id": notebook_id, "assignment_id": submission_id}
-            _insert(session, notebook, [{**row, "notebook_id": self._saved.notebook_id}])
-        return submission_id, notebook_id, is_new
+        both = {"assignment_id": submission_id, "notebook_id": self._saved.notebook_id}
+        return submission_id, *_find_or_insert(session, api.SubmittedNotebook, both)
 
     def _write_grades(
         self,
@@ -369,7 +348,7 @@ class GradebookWriter:
     # Reading back
 
     def _read_marks(self, session: Session, *only: Any) -> dict[str, TeacherMarks]:
-        """What people entered, by the student's name as stored: four queries, however many students."""
+        """The marks that people entered, by the student's name as stored: four queries for any number of students."""
         names = {cell_id: name for name, cell_id in self._saved.graded.items()}
         answers = {cell_id: name for name, cell_id in self._saved.commented.items()}
         grade, comment = api.Grade, api.Comment
@@ -398,13 +377,14 @@ class GradebookWriter:
                 seconds_late=_seconds_late(row, row.extension),
                 due=_due(row, row.extension),
                 late_penalty=float(row.late_submission_penalty or 0.0),
+                received=row.timestamp,
             )
             for row in rows
         }
 
     @contextmanager
     def one_transaction(self) -> Iterator[None]:
-        """What is written and read in here is one transaction: all of it is kept or, when anything fails, nothing."""
+        """Make one transaction of all writes and reads inside: all are kept or, when anything fails, none."""
         with self._transaction() as session:
             self._joined = session
             try:
@@ -422,12 +402,22 @@ class GradebookWriter:
             with Session(self._engine) as session, session.begin():
                 yield session
         except DatabaseError as error:
-            raise GradingError(_sentence_for(self.path, str(error.orig))) from error
+            raise database_error(f"The gradebook {self.path}", error.orig or error) from error
 
 
 def _select(session: Session, query: Any) -> Any:
     """The rows of a query for columns, of which the session makes no objects: a third of the time."""
     return session.connection().execute(query)
+
+
+def _find_or_insert(session: Session, model: Any, columns: dict[str, str], **new: Any) -> tuple[str, bool]:
+    """The id of the row with these values, and whether it was inserted, then with the ``new`` values too."""
+    query = select(model.id).where(*(getattr(model, name) == value for name, value in columns.items()))
+    if (row_id := _select(session, query).scalar_one_or_none()) is not None:
+        return row_id, False
+    row_id = api.new_uuid()
+    _insert(session, model, [{"id": row_id, **columns, **new}])
+    return row_id, True
 
 
 def _insert(session: Session, model: Any, rows: list[dict[str, Any]]) -> None:
@@ -470,7 +460,7 @@ def _auto_scores(
 
 
 def _suggestion(question: QuestionResult) -> str:
-    """What a person is asked about an answer with a forbidden function, or that could not be tested whole."""
+    """The question to a person about an answer with a forbidden function, or one that could not be tested whole."""
     if not question.forbidden:
         return (
             "Needs an earlier answer that is not right, so not all of it could be tested. "
@@ -603,15 +593,3 @@ def newest_revision() -> str:
     found = [mark for file in files for mark in _REVISION.findall(file.read_text(encoding="utf-8"))]
     (newest,) = {name for down, name in found if not down} - {name for down, name in found if down}
     return str(newest)
-
-
-def _sentence_for(path: Path, message: str) -> str:
-    """What a person can do about SQLite's message, in one sentence."""
-    lowered = message.lower()
-    if "locked" in lowered or "busy" in lowered:
-        return f"The gradebook {path} is in use by another program: let it finish and try again."
-    if "full" in lowered:
-        return f"There is no room left on the disk for the gradebook {path}: make room and try again."
-    if "readonly" in lowered or "unable to open" in lowered or "disk i/o" in lowered:
-        return f"The gradebook {path} cannot be written: check its folder's permissions and try again."
-    return f"The file {path} cannot be used as a gradebook ({message}): move it away and try again."

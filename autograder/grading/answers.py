@@ -1,4 +1,4 @@
-"""Finds the answers in a notebook: each by its cell's name, else by what a cell defines, a written one by where it stands."""
+"""Finds the answers in a notebook by cell name, else by what a cell defines; written answers by their place."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def settle_answers(result: Repaired, template: Template) -> None:
-    """Say for which answer each cell counts. The last that somebody wrote counts; what nobody wrote does not run.
+    """Decide which cells count for each answer. The last written cell counts; unwritten cells do not run.
 
     A cell without a name counts for an answer that it defines, where the answer's own cell is missing or unwritten.
     """
@@ -65,7 +65,7 @@ def settle_answers(result: Repaired, template: Template) -> None:
 
 
 def _name_answers(result: Repaired, template: Template) -> None:
-    """Give the cell that counts for an answer the answer's metadata, and its name where it has none: one answer a cell."""
+    """Give the cell that counts the answer's metadata, and its name where the cell has no other answer."""
     named = {cell.grade_id for cell in result.cells}
     for grade_id in template.names:
         cell = next((cell for cell in reversed(result.cells) if grade_id in cell.answers), None)
@@ -77,9 +77,7 @@ def _name_answers(result: Repaired, template: Template) -> None:
 
 
 def _say_which_counts(
-    result: Repaired,
-    elsewhere: dict[tuple[Cell, bool], list[str]],
-    copies: dict[tuple[int, bool], list[str]],
+    result: Repaired, elsewhere: dict[tuple[Cell, bool], list[str]], copies: dict[tuple[int, bool], list[str]]
 ) -> None:
     for (cell, doubled), names in elsewhere.items():
         if names == [cell.grade_id]:
@@ -97,7 +95,7 @@ def _say_which_counts(
 
 
 def put_tests_after_answers(result: Repaired, template: Template, put_back: Collection[str]) -> None:
-    """Move each test cell behind the answers that it names; one that was put back and has none stands last."""
+    """Move each test cell behind the answers that it names; restored test cells without an answer come last."""
     cells, at_the_end = result.cells, []
     for test_id, answers in reversed(template.tested.items()):
         at = next(i for i, cell in enumerate(cells) if cell.grade_id == test_id)
@@ -112,7 +110,7 @@ def put_tests_after_answers(result: Repaired, template: Template, put_back: Coll
 
 
 def put_back_graded_by_hand(result: Repaired, template: Template) -> None:
-    """Give every answer that a person grades a cell, with what was written for it: elsewhere, or near its place."""
+    """Give each manually graded answer a cell with the text written for it, found near its place or elsewhere."""
     texts = {cell.source.strip() for cell in template.cells}
     own = [cell for cell in result.cells if _is_own_text(cell, texts)]
     gaps: dict[tuple[int, int], list[str]] = defaultdict(list)
@@ -190,7 +188,7 @@ def _put_back(result: Repaired, template: Template, grade_id: str, parts: Sequen
 
 
 def place_for(cells: Sequence[Cell], place: int) -> int:
-    """Where a cell of the master's goes: behind the last cell with a name that precedes it in the master, else first."""
+    """The position of a restored cell: behind the last named cell that precedes it in the master, else first."""
     before = [
         (cell.place, i)
         for i, cell in enumerate(cells)

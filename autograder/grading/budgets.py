@@ -1,7 +1,6 @@
-"""Gives each question time of its own, so that none can spend another's: in the sandbox, and of this side's CPU.
+"""Gives each question its own time, in the sandbox and on the trusted side, so that no question spends another's.
 
-A question may take all that is left but what is kept for the others; so one that is slow has much, and one that never ends
-costs itself. The notebook's cells leave to every question what is its own.
+A question may use all time that is not reserved for the others. A slow one so has plenty, and an endless one costs only itself.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from autograder.sandbox.host.session import Session
 
 
 class Budgets:
-    """What each of the ``questions`` of a submission has left of its own."""
+    """The time left to each question of a submission."""
 
     def __init__(self, session: Session, clock: JudgeClock, questions: Sequence[str]):
         self._session, self._clock = session, clock
@@ -26,7 +25,7 @@ class Budgets:
 
     @contextmanager
     def of(self, question: str) -> Iterator[JudgeClock]:
-        """Inside, what runs and is judged is this question's."""
+        """A context whose running and judging counts for this question."""
         seconds, judging = self._seconds.pop(question), self._judging.pop(question)
         self._session.start_question(sum(self._seconds.values()))
         self._clock.reserved = sum(self._judging.values())

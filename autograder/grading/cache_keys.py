@@ -14,10 +14,8 @@ from pathlib import Path
 
 from autograder.course.masters import course_root, read_master, source_of_import
 from autograder.course.policy_file import settings, spec
-from autograder.course.visible_files import data_files
+from autograder.course.visible_files import data_files, kit_files
 from autograder.files import digest_of
-from autograder.grading.kit_imports import kit_files_named, kit_files_reached
-from autograder.grading.submissions import Notebook
 from autograder.sandbox.limits import Limits
 
 _LIBRARIES = ("numpy", "torch", "matplotlib", "ipython")
@@ -47,9 +45,9 @@ class Context:
         """One digest of all of it: when it and the notebook's bytes are as before, nothing has to be done."""
         return _digest(json.dumps([self.shared, self.questions, self.rubric], sort_keys=True))
 
-    def question_keys(self, executed: Sequence[str], kit: str = "") -> dict[str, str]:
-        """The key of each question for a submission that executes these sources; ``kit`` is its ``kit_key``."""
-        code = _digest(kit, *executed)
+    def question_keys(self, executed: Sequence[str]) -> dict[str, str]:
+        """The key of each question for a submission that executes these sources."""
+        code = _digest(*executed)
         shared = _digest(json.dumps(self.shared, sort_keys=True))
         keys = {name: _digest(code, shared, own) for name, own in self.questions.items()}
         return {**keys, "code": code, "context": self.whole, "rubric": self.rubric}
@@ -78,29 +76,8 @@ def context_of(lab: str, limits: Limits) -> Context:
 
 
 def kit_used(lab: str) -> list[Path]:
-    """The kit's files that grading the lab can come to run: what its cells, cards and questions' files import."""
-    sources = [cell.source.encode() for cell in read_master(lab).cells if cell.cell_type == "code"]
-    sources += [file.read_bytes() for file in sorted(_questions_folder(lab).glob("*.py"))]
-    named = kit_files_named(b"\n".join(sources), lab)
-    return kit_files_reached({"__init__.py", f"checks/data/q{lab}.json", *named}, lab)
-
-
-def notebook_key(notebook: Notebook) -> str:
-    """Stands for a notebook as handed in: its bytes and, behind a ``+``, the kit's files that it imports and the lab does not."""
-    kit = kit_key(notebook)
-    return f"{notebook.digest}+{kit}" if kit else notebook.digest
-
-
-def kit_key(notebook: Notebook) -> str:
-    """The digest of the kit's files that a notebook imports and its lab does not; "" for none, as nearly always."""
-    return _kit_beyond(notebook.lab, notebook.kit_files)
-
-
-@cache
-def _kit_beyond(lab: str, named: frozenset[str]) -> str:
-    usual = kit_used(lab)
-    files = [file for file in kit_files_reached(named, lab) if file not in usual]
-    return digest_of(files) if files else ""
+    """The kit's files that grading the lab can come to run: all that its students have, other labs' cards apart."""
+    return [file for file in kit_files(lab) if file.suffix != ".json" or file.stem == f"q{lab}"]
 
 
 @cache
@@ -141,8 +118,7 @@ def _question(lab: str, question: str, points: float, described: Sequence[_State
 def _described(lab: str, question: str) -> list[_Statement]:
     """The statements that describe a question, in the files that it is made of."""
     files = _files_named(_questions_folder(lab), "cells" if source_of_import(lab) else question)
-    statements = [statement for file in sorted(files) for statement in _statements(files[file])]
-    return [statement for statement in statements if statement.owner in (None, question)]
+    return [statement for file in sorted(files) for statement in _statements(files[file])]
 
 
 def _files_named(folder: Path, question: str) -> dict[str, str]:
@@ -160,9 +136,8 @@ def _files_named(folder: Path, question: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Statement:
-    """A top-level statement without comments: the test cell that it belongs to, if any, what runs, and what people are told."""
+    """A top-level statement without comments: what runs, and what people are told."""
 
-    owner: str | None
     run: str
     told: str
 
@@ -174,13 +149,13 @@ def _statements(source: str) -> list[_Statement]:
 
 def _statement(node: ast.stmt) -> _Statement:
     """A statement as two digests: cost, reason and hint of a misconception are told, all else runs."""
-    whole, owner = ast.dump(node), _owner(node)
+    whole = ast.dump(node)
     marks = [mark for mark in getattr(node, "decorator_list", []) if _is_misconception(mark)]
     for mark in marks:
         mark.keywords = [keyword for keyword in mark.keywords if keyword.arg not in _TOLD]
     if marks and isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
         node.body = node.body[1:] or [ast.Pass()]
-    return _Statement(owner, _digest(ast.dump(node)), _digest(whole) if marks else "")
+    return _Statement(_digest(ast.dump(node)), _digest(whole) if marks else "")
 
 
 #: What ``question.misconception`` is given that changes points and words only.
@@ -193,14 +168,6 @@ def _is_misconception(mark: ast.expr) -> bool:
         and isinstance(mark.func, ast.Attribute)
         and mark.func.attr == "misconception"
     )
-
-
-def _owner(node: ast.stmt) -> str | None:
-    """The question that a function marked with ``hidden_test`` is about; None for everything else."""
-    for decorator in getattr(node, "decorator_list", []):
-        if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "hidden_test":
-            return str(ast.literal_eval(decorator.args[0]))
-    return None
 
 
 def changed_parts(before: Context, after: Context) -> list[str]:

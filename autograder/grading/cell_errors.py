@@ -76,10 +76,7 @@ def _with_written(question: QuestionResult, repaired: Repaired, answers: Sequenc
 
 
 def _with_error(
-    question: QuestionResult,
-    failed: Sequence[tuple[Cell, str]],
-    template: Template,
-    answers: Sequence[str],
+    question: QuestionResult, failed: Sequence[tuple[Cell, str]], template: Template, answers: Sequence[str]
 ) -> QuestionResult:
     messages = [test.message for test in question.tests]
     lacking = set(_MISSING_NAME.findall("\n".join([question.error, *messages])))

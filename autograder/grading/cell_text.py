@@ -1,4 +1,4 @@
-"""What the text of a cell tells: the names that it defines, and whether somebody wrote an answer into it."""
+"""Reads a cell's text: the names that it defines, and whether it holds an answer."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from autograder.course.masters import solution
+from autograder.questions.engine.answers import Answer, answers_of, fresh_answers
 from autograder.sandbox.host.student import Student
-from autograder.testing.catalogue import Answer, answers_of, loaded_anew
 from autograder.testing.evidence import traces_match
 from autograder.testing.run import TestRun, cached_for_salt, run_test, tests_of
 
@@ -40,8 +40,9 @@ class KnownAnswer:
 @cached_for_salt
 def known_answers(lab: str, question: str) -> tuple[KnownAnswer, ...]:
     """The misconceptions of a question. The inputs are the same for every student, so each runs a test once."""
-    answers = loaded_anew(answers_of(lab)["misconception"].get(question, ()))
-    return tuple(KnownAnswer(lab, answer) for answer in answers)
+    if question not in answers_of(lab)["misconception"]:
+        return ()
+    return tuple(KnownAnswer(lab, answer) for answer in fresh_answers(lab, question)["misconception"])
 
 
 def candidates(lab: str, question: str, runs: Sequence[TestRun]) -> list[KnownAnswer]:

@@ -22,6 +22,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from coursekit.checks.symptoms import lower_first
 from coursekit.notebook.verdict import MIME
 
 from autograder.course.policy_file import settings, spec
@@ -41,6 +42,7 @@ from autograder.grading.symptoms import KEPT, Symptom, find_symptom
 from autograder.grading.task import Task
 from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
 from autograder.grading.zygotes import Zygotes
+from autograder.questions.engine.answers import Answer
 from autograder.results import (
     STATUSES,
     CellOutcome,
@@ -52,7 +54,6 @@ from autograder.results import (
 from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.session import Session
 from autograder.sandbox.host.student import Student
-from autograder.testing.catalogue import Answer
 from autograder.testing.evidence import traces_match
 from autograder.testing.run import HiddenTest, TestRun, master_runs, run_test, tests_of
 from autograder.testing.safe_errors import safe_error
@@ -143,7 +144,7 @@ class Grader:
     def _grade(self, task: Task) -> SubmissionResult:
         began = time.perf_counter()
         submission, notebook = task.submission, task.notebook
-        keys = {"raw": cache_keys.notebook_key(notebook), "context": self.context.whole}
+        keys = {"raw": notebook.digest, "context": self.context.whole}
         if submission.path is None:
             return replace(self._nothing(submission, "missing", ()), keys=keys)
         try:
@@ -153,7 +154,7 @@ class Grader:
         except Unreadable as reason:
             result = self._nothing(submission, "unreadable", (*submission.notes, str(reason)))
             return replace(result, seconds=time.perf_counter() - began, keys=keys)
-        keys |= self.context.question_keys(repaired.executed_source(), cache_keys.kit_key(notebook))
+        keys |= self.context.question_keys(repaired.executed_source())
         kept = _unchanged(task.earlier, keys)
         if task.earlier is not None and task.earlier.keys.get("rubric") != keys["rubric"]:
             kept = {name: paid_anew(self.lab, question) for name, question in kept.items()}
@@ -226,12 +227,7 @@ class Grader:
         return sorted((name for name in failed if place_of[name] < last), key=place_of.__getitem__)
 
     def _judged_at_its_check(
-        self,
-        session: Session,
-        budgets: Budgets,
-        name: str,
-        repaired: Repaired,
-        others: Mapping[str, Judged],
+        self, session: Session, budgets: Budgets, name: str, repaired: Repaired, others: Mapping[str, Judged]
     ) -> Judged | None:
         """The question with all as it stood when its check cell had run; None if there was no answer then, or no time is left."""
         check = self.template.test_of[name]
@@ -487,11 +483,24 @@ def _cause(runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str) -
     if not failed:
         return None
     if symptom is not None:
-        return symptom.sentence
-    if shown_error:
-        return f"It raises an error: {shown_error.splitlines()[-1]}."
-    message = failed[0].result.message
-    return f"{message[:1].upper()}{message[1:]}." if message else None
+        said = symptom.sentence
+    elif shown_error:
+        said = f"It raises an error: {shown_error.splitlines()[-1]}."
+    elif not (said := failed[0].result.message):
+        return None
+    else:
+        said = f"{said[:1].upper()}{said[1:]}."
+    where = _where(runs)
+    return f"{where}: {lower_first(said)}" if where else said
+
+
+def _where(runs: Sequence[TestRun]) -> str:
+    """The one or two parts of a question that fail where all others pass; "" where more fail, or a test did not run."""
+    parts = [run for run in runs if run.test.weight]
+    failed = [run for run in parts if not run.result.passed]
+    if not 0 < len(failed) <= min(2, len(parts) - 1) or not all(run.ran for run in runs):
+        return ""
+    return "Right but for " + " and ".join(f"“{run.test.title.rstrip('.')}”" for run in failed)
 
 
 def shown_error_of(runs: Sequence[TestRun], sources: Sequence[tuple[str, str]]) -> str:

@@ -1,7 +1,7 @@
-"""Whether cells below a check cell may change what the answer above it returns: then a failed answer is asked again there.
+"""Finds cells below a check cell that may change what the answer above it returns: a failed answer is tested again there.
 
-A cell that only adds names which nothing has used changes nothing: definitions, imports, assignments that call nothing. One
-that uses a name anew, or does anything else, may: so may one that cannot be read.
+Definitions, imports and plain assignments of new names change nothing. A cell that binds a known name, does anything else, or
+cannot be parsed may.
 """
 
 from __future__ import annotations

@@ -64,10 +64,7 @@ SENTENCES = {
         "The cell {} had lost its name and was found by what it defines.",
         "These cells had lost their names and were found by their text or by what they define: {}.",
     ),
-    "no answer": (
-        "The answer cell {} was missing.",
-        "Each of these answer cells was missing: {}.",
-    ),
+    "no answer": ("The answer cell {} was missing.", "Each of these answer cells was missing: {}."),
     "empty": (
         "The cell of the written answer {} was missing and was put back empty.",
         "The cell of each of these written answers was missing and was put back empty: {}.",

@@ -1,9 +1,9 @@
-"""What an answer earns: whoever is recognised pays the misconception's cost, everybody else gets what holds.
+"""The points of an answer: a recognised misconception costs its price; any other answer earns the tests that pass.
 
 * A right answer keeps all points.
 * One with a name pays what the misconception costs, whatever was drawn.
 * One without a name gets the weights of the tests that it passes, less a share for each rule that it breaks. It never keeps
-  more than a misconception all of whose failed tests it fails, too: who makes that slip and another one does not fare better.
+  more than a misconception whose failed tests it fails, too: a second slip on top earns nothing.
 
 The course's policy may set another cost::
 
@@ -18,8 +18,8 @@ from dataclasses import replace
 
 from autograder.course.policy_file import settings
 from autograder.grading.diagnosis import known_answers
+from autograder.questions.engine.answers import Answer, answers_of
 from autograder.results import QuestionResult
-from autograder.testing.catalogue import Answer, answers_of
 from autograder.testing.run import TestRun, earned, tests_of
 
 #: Begins the message of a test that was left out, because an earlier one never ended.

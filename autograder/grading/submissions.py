@@ -17,7 +17,6 @@ from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import settings
 from autograder.errors import Unreadable, UserError
 from autograder.files import letters_of, names_a_zone, parse_time, timestamp_in
-from autograder.grading.kit_imports import kit_files_named
 
 _Notebook = TypeVar("_Notebook")
 
@@ -26,15 +25,12 @@ MAX_BYTES = 64 * 1024 * 1024
 
 #: A notebook larger than this, beside another, is taken for one with an answer in it.
 LARGEST_UNTOUCHED = 4 * 1024 * 1024
-#: Of more notebooks in one place nobody looks which has answers in it.
+#: Beside each other, no more notebooks than these are searched for answers.
 MOST_COMPARED = 10
-#: What systems put behind the name of a copy, in any of some languages.
+#: What systems append to the name of a copy, in several languages.
 _COPY = re.compile(r"([-_ ]+(copy|kopie|copie|copia|cópia|kopia)[-_ ]*\d*| ?\(\d+\))+")
 
-#: Of a class's notebooks, so many bytes stay in memory between the plan and the grading.
-KEPT_BYTES = 32 * 1024 * 1024
-
-#: Of a student without a notebook in its place, so many files are looked at, and so many folders in each other.
+#: How many files, and how many folders deep, are searched where a student's notebook is not in its place.
 MOST_LOOKED_AT, DEEPEST = 1000, 4
 
 _NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?( ?\(\d+\))?$")
@@ -51,11 +47,11 @@ class Submission:
     path: Path | None
     submitted_at: str = ""
     notes: tuple[str, ...] = ()
-    #: Those of the notes that say which notebook counts where that was not plain: the teacher reads them, too.
+    #: The notes about which notebook counts where that was unclear; teachers read them, too.
     choices: tuple[str, ...] = ()
 
 
-#: For each of several students whose names a reader cannot tell apart.
+#: The note for students whose names look the same.
 _TWICE = "Another folder of the class has the same name in other letters or other bytes: they are graded as two students."
 
 
@@ -100,7 +96,7 @@ def collect(submitted: Path, lab: str) -> list[Submission]:
 
 
 def _is_a_students(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a folder, or a link to anything but a file: one that leads nowhere, or to itself, is its student's trouble."""
+    """Whether an entry is a folder, or a link to anything but a file. A broken link is reported for its student."""
     try:
         return entry.is_dir() or (entry.is_symlink() and not entry.is_file())
     except OSError:
@@ -116,7 +112,7 @@ def is_notebook(name: str) -> bool:
 
 
 def _find_safely(home: Path, student: str, lab: str) -> Submission:
-    """``_find``, where nothing that one student's folder holds can end the class."""
+    """``_find``, but no error in one student's folder ends the run."""
     path, alone = home / lab / f"{lab}.ipynb", False
     try:
         if not home.is_symlink():
@@ -185,7 +181,7 @@ def only_answered(
     read: Callable[[_Notebook], bytes],
     unreadable: type[Exception] = Unreadable,
 ) -> _Notebook | None:
-    """The only one of some notebooks into which somebody wrote an answer; None where that is none or several.
+    """The only notebook with an answer in it; None where there are none or several.
 
     ``read`` gives a notebook's bytes; one for which it raises ``unreadable`` does not count.
     """
@@ -201,7 +197,7 @@ def only_answered(
 
 
 def is_answered(raw: bytes, lab: str) -> bool:
-    """Whether somebody wrote an answer of this lab into a notebook; true of one that is too large to look through."""
+    """Whether a notebook holds an answer of this lab; true of one that is too large to search."""
     from autograder.grading.repair import Template, parse, repair  # of use to few, and slow to load
 
     if len(raw) > LARGEST_UNTOUCHED:
@@ -226,7 +222,7 @@ def _shown(expected: Path) -> str:
 
 
 def _not_found(expected: Path, there: Sequence[str]) -> tuple[str, ...]:
-    """What lies where a notebook was looked for, for who would be told that there is none."""
+    """A note that names what lies where the notebook was expected; none where nothing does."""
     return (
         (f"There was no {_shown(expected)}, and none that is surely meant by: {summarize_names(there)}.",)
         if there
@@ -235,7 +231,7 @@ def _not_found(expected: Path, there: Sequence[str]) -> tuple[str, ...]:
 
 
 def _one_step_off(expected: Path, alone: bool) -> tuple[list[Path], list[str]]:
-    """The notebooks that may be meant where there is none in its place, and the names of all that lies there.
+    """The candidates where no notebook is in its place, and the names of all files there.
 
     They lie directly in the student's folder under the right name, or in the lab's folder or what is called like it but for
     capitals, a few folders deep. Nothing that is a link is followed.
@@ -274,8 +270,6 @@ class Notebook:
     digest: str = ""
     trouble: str = ""
     names_torch: bool = False
-    #: The modules of the student kit that it names, as files in the kit.
-    kit_files: frozenset[str] = frozenset()
 
     def with_bytes(self) -> Notebook:
         """The notebook with its bytes: itself, or what the file holds now if they were let go of."""
@@ -284,17 +278,8 @@ class Notebook:
 
 
 def read_class(submissions: Iterable[Submission], lab: str) -> list[Notebook]:
-    """Read each notebook. Those that do not fit into ``KEPT_BYTES`` together let their bytes go: memory stays flat."""
-    notebooks, room = [], KEPT_BYTES
-    for submission in submissions:
-        notebook = read(submission, lab)
-        size = len(notebook.raw or b"")
-        if size > room:
-            notebook = replace(notebook, raw=None)
-        else:
-            room -= size
-        notebooks.append(notebook)
-    return notebooks
+    """Read each notebook, and let its bytes go again: however large the class is, memory stays flat."""
+    return [replace(read(submission, lab), raw=None) for submission in submissions]
 
 
 def read(submission: Submission, lab: str) -> Notebook:
@@ -307,19 +292,11 @@ def read(submission: Submission, lab: str) -> Notebook:
         if other := other_lab(raw, lab):
             note = f"This is a notebook of {other}, not of {lab}."
             submission = replace(submission, notes=(*submission.notes, note))
-        named = kit_files_named(raw, lab)
     except Unreadable as reason:
         return Notebook(submission, lab, trouble=str(reason))
     except Exception as error:  # one student's bytes end nobody else's run
         return Notebook(submission, lab, trouble=f"The notebook could not be read ({type(error).__name__}).")
-    return Notebook(
-        submission,
-        lab,
-        raw,
-        digest=hashlib.sha256(raw).hexdigest(),
-        names_torch=b"torch" in raw,
-        kit_files=named,
-    )
+    return Notebook(submission, lab, raw, digest=hashlib.sha256(raw).hexdigest(), names_torch=b"torch" in raw)
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from coursekit.checks.symptoms import VAGUE, Symptom, lower_first, symptom_of
+from coursekit.checks.symptoms import VAGUE, Symptom, symptom_of
 
 from autograder.testing.expect import NOT_THE_SAME_AGAIN
 from autograder.testing.run import TestRun, master_runs
@@ -19,10 +18,9 @@ KEPT = Symptom(
 
 
 def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | None:
-    """What most of the failed tests show, the most telling first; None when there is nothing to say.
+    """The most telling symptom of the failed tests; None when there is none.
 
-    Of each failed test only the first value that differs from the master's counts: what comes after it may follow from it.
-    An answer that does not return the same again has no such value that says why.
+    In each failed test only the first value that differs from the master's counts, for later ones may follow from it.
     """
     if any(run.result.message == NOT_THE_SAME_AGAIN for run in runs):
         return KEPT
@@ -34,13 +32,7 @@ def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | 
     names = [symptom.name for symptom in shown]
     common = [s for s in shown if s.name not in VAGUE and names.count(s.name) * 2 >= len(names)]
     telling = common or [s for s in shown if s.name in VAGUE]
-    if telling:
-        return max(telling, key=lambda symptom: names.count(symptom.name))
-    return (
-        replace(shown[0], sentence=f"In one of the tests: {lower_first(shown[0].sentence)}")
-        if shown
-        else None
-    )
+    return max(telling or shown[:1], key=lambda symptom: names.count(symptom.name), default=None)
 
 
 def _first_difference(run: TestRun, right: TestRun) -> Symptom | None:

@@ -39,7 +39,7 @@ from autograder.results import SubmissionResult
 from autograder.testing.run import set_salt, tests_of
 
 _FILE_SIZE = 64 << 20
-#: What every bundle holds, and so no notebook's data may be called.
+#: Names in every bundle, which data may not have.
 _OF_A_BUNDLE = frozenset({"coursekit", "kit.zip"})
 
 
@@ -138,7 +138,7 @@ def _settled(
 
 
 def grade_own_answers(lab: str) -> SubmissionResult:
-    """The lab's own notebook, graded as a submission: with its solutions every cell should give its points."""
+    """Grade the lab's own notebook as a submission: with its solutions every cell should give its points."""
     use_root(course_root())
     set_salt(settings().salt)
     home = Path(tempfile.mkdtemp(prefix="coursekit-"))
@@ -158,7 +158,7 @@ def grade_own_answers(lab: str) -> SubmissionResult:
 
 
 def _forget(lab: str) -> None:
-    """Let go of what was read of the lab before its files changed."""
+    """Clear the caches of a lab whose files have changed."""
     importlib.invalidate_caches()
     sys.modules.pop(f"autograder.questions.m{lab}.cells", None)
     for remembered in (tests_of, read_master, course_header, lab_as_written, Template.of, policy_file.spec):
@@ -182,9 +182,9 @@ def _free_name(path: Path, name: str | None) -> str:
 
 
 def _data_beside(folder: Path, root: Path) -> tuple[list[Path], list[str]]:
-    """What lies beside a notebook and becomes its lab's data, which every student's code may read, and what does not, with the reason.
+    """The files beside a notebook that become its lab's data, which students' code may read; and those left out, with the reason.
 
-    Never the course, and nothing that a link leads to: that may be anywhere.
+    Never the course, and no links, which may lead anywhere.
     """
     beside, left = [], []
     for path in sorted(folder.iterdir()):

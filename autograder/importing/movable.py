@@ -12,7 +12,6 @@ import builtins
 import copy
 import importlib.util
 import re
-import symtable
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,43 +19,35 @@ from dataclasses import dataclass, field
 from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import is_grade, is_locked, is_solution
 
+from autograder.course.names import names_used, symbols
+
 #: What reaches around values, into the interpreter or the file system of the process that it runs in.
 _REACHES_AROUND = frozenset({
     "eval", "exec", "compile", "globals", "locals", "vars", "dir", "open", "input", "breakpoint", "__import__", "get_ipython",
     "inspect", "mock", "patch", "monkeypatch", "redirect_stdout", "redirect_stderr", "capsys", "sys", "os", "subprocess",
     "pathlib", "Path", "importlib", "gc", "tracemalloc", "dis", "getattr", "setattr", "delattr", "hasattr", "help", "id",
 })  # fmt: skip
-#: Names that a file of hidden tests has for something else.
+#: Names that a file of hidden tests uses itself.
 _TAKEN = frozenset({"student", "hidden_test", "moved_cell"})
 #: What ends a process, or an error that no ``except Exception`` sees.
 _ENDS = frozenset(
     {"exit", "quit", "SystemExit", "KeyboardInterrupt", "GeneratorExit", "BaseException", "abort", "_exit"}
 )
-#: A function of the student's may stand among the arguments of these: all they do is call it.
+#: Functions that only call a function among their arguments.
 _CALLS_ITS_ARGUMENT = frozenset({
     "assert_raises", "assertRaises", "assertRaisesRegex", "assert_raises_regex", "raises", "map", "filter", "sorted",
 })  # fmt: skip
-#: What a constant may be written with, and what may be called in it.
+#: The syntax of a constant, and the functions that may be called in it.
 _PARTS = (
-    *(
-        ast.Constant,
-        ast.List,
-        ast.Tuple,
-        ast.Set,
-        ast.Dict,
-        ast.UnaryOp,
-        ast.BinOp,
-        ast.operator,
-        ast.unaryop,
-    ),
-    *(ast.Name, ast.Attribute, ast.expr_context, ast.Call, ast.keyword),
-)
+    ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.Name,
+    ast.Attribute, ast.expr_context, ast.Call, ast.keyword,
+)  # fmt: skip
 _HOLDS = frozenset({
     "array", "asarray", "tensor", "as_tensor", "arange", "linspace", "zeros", "ones", "full", "eye", "float32", "float64", "int64",
     "reshape", "list", "tuple", "dict", "set", "frozenset", "range", "float", "int", "complex", "bytes", "Counter", "deque",
     "OrderedDict", "Fraction", "Decimal",
 })  # fmt: skip
-#: Sets something for the whole process in which tests run after one another. What ``settings_kept`` puts back is not among them.
+#: Calls that change settings of the whole process, but those that ``settings_kept`` restores.
 _SETS = re.compile(
     r"(set|use|enable|disable|register|install|config|reset|rc)(_|[A-Z]|$)|set[a-z]*$|.*Config$"
 )
@@ -127,7 +118,9 @@ def _names_of(cells: Sequence[NotebookNode]) -> Names:
         bound += here
         stars = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.names[0].name == "*"]
         names.taken_whole |= {node.module or "." for node in stars}
-        for name in _free(source) - {name for _, name, node in here if not isinstance(node, ast.AugAssign)}:
+        for name in names_used(source) - {
+            name for _, name, node in here if not isinstance(node, ast.AugAssign)
+        }:
             names.used.setdefault(name, set()).add(place)
     versions: dict[str, set[str]] = {}
     for _, name, node in bound:
@@ -143,7 +136,7 @@ def _names_of(cells: Sequence[NotebookNode]) -> Names:
             names.given[name] = node
     known = {name for name, node in names.given.items() if isinstance(node, (ast.Import, ast.ImportFrom))}
     for name, node in [*names.given.items()]:
-        if isinstance(node, ast.Assign) and _free(ast.unparse(node)) - known - set(dir(builtins)):
+        if isinstance(node, ast.Assign) and names_used(ast.unparse(node)) - known - set(dir(builtins)):
             del names.given[name]  # it is made of what is the student's
             names.made[name] = "value"
     return names
@@ -172,31 +165,22 @@ def _only_holds(part: ast.AST) -> bool:
 
 
 def _kind(node: ast.stmt, name: str) -> str:
-    """What a statement makes of a name that it binds."""
+    """The kind of a name that a statement binds."""
     if getattr(node, "name", "") == name:
         return "class" if isinstance(node, ast.ClassDef) else "function"
     return "function" if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda) else "value"
 
 
 def bound_by(node: ast.stmt) -> set[str]:
-    """The global names that a statement at the top level binds or deletes, or whose functions do (``global``)."""
+    """The global names that a top-level statement, or a function in it, binds or deletes."""
     if isinstance(node, ast.AnnAssign) and node.value is None:
         return set()
     return {
         symbol.get_name()
-        for table, symbol in _symbols(ast.unparse(node))
+        for table, symbol in symbols(ast.unparse(node))
         if (symbol.is_assigned() and (table.get_type() == "module" or symbol.is_declared_global()))
         or (symbol.is_imported() and table.get_type() == "module")
     }
-
-
-def _symbols(source: str) -> Iterator[tuple[symtable.SymbolTable, symtable.Symbol]]:
-    """Python's own account of each name in the source, with the scope that it is in."""
-    waiting = [symtable.symtable(source, "cell", "exec")]
-    while waiting:
-        table = waiting.pop()
-        waiting += table.get_children()
-        yield from ((table, symbol) for symbol in table.get_symbols())
 
 
 def without_magics(source: str) -> str:
@@ -218,20 +202,11 @@ def _parsed(source: str) -> ast.Module | None:
 
 
 def _may_stand_in_a_function(tree: ast.Module) -> bool:
-    """Whether a cell's statements are Python inside a function, too: ``from __future__`` and others are not."""
+    """Whether a cell's statements are valid inside a function: ``from __future__`` is not."""
     inside = ast.parse("def test():\n    pass")
     assert isinstance(inside.body[0], ast.FunctionDef)
     inside.body[0].body += tree.body
     return _parsed(ast.unparse(inside)) is not None
-
-
-def _free(source: str) -> set[str]:
-    """The global names that the source uses."""
-    return {
-        symbol.get_name()
-        for table, symbol in _symbols(source)
-        if symbol.is_referenced() and (table.get_type() == "module" or symbol.is_global())
-    }
 
 
 def _judge(place: int, grade_id: str, points: float, source: str, names: Names) -> TestCell:
@@ -239,7 +214,7 @@ def _judge(place: int, grade_id: str, points: float, source: str, names: Names) 
     tree = _parsed(source)
     if tree is None:
         return TestCell(grade_id, points, source, "it is no plain Python")
-    free = _free(source)
+    free = names_used(source)
     calls = {
         node.func.id
         for node in ast.walk(tree)
@@ -255,20 +230,20 @@ def _judge(place: int, grade_id: str, points: float, source: str, names: Names) 
 
 
 def _with_what_they_use(wanted: set[str], names: Names) -> tuple[str, ...]:
-    """These given names, and those that helper functions among them use."""
+    """The given names, and those that the helper functions among them use."""
     reached, waiting = set[str](), sorted(wanted)
     while waiting:
         name = waiting.pop()
         if name not in reached:
             reached.add(name)
-            waiting += sorted(_free(ast.unparse(names.given[name])) & names.given.keys())
+            waiting += sorted(names_used(ast.unparse(names.given[name])) & names.given.keys())
     return tuple(sorted(reached))
 
 
 def _reasons(
     place: int, tree: ast.Module, free: set[str], here: set[str], functions: tuple[str, ...], names: Names
 ) -> Iterator[str]:
-    """Every reason against moving a cell, the plainest first."""
+    """The reasons against moving a cell, the simplest first."""
     deleted = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
     if deleted & names.made.keys():
         yield f"it deletes {_listed(deleted & names.made.keys())}"
@@ -305,7 +280,7 @@ def _reasons(
         yield f"it uses {_listed(strange)}, which no cell makes{stars}"
     for name in _with_what_they_use(free & names.given.keys() - here, names):
         helper = names.given[name]
-        inside = _free(ast.unparse(helper)) if isinstance(helper, ast.FunctionDef) else set()
+        inside = names_used(ast.unparse(helper)) if isinstance(helper, ast.FunctionDef) else set()
         known = names.given.keys() | set(dir(builtins))
         if reached := (inside - known) | (inside & _REACHES_AROUND) | (_attributes(helper) & _REACHES_AROUND):
             yield f"its helper {name} uses {_listed(reached)}"
@@ -330,11 +305,11 @@ def _reasons(
 
 
 def _is_own(name: str, place: int, tree: ast.Module, names: Names) -> bool:
-    """Whether the cell gives a name a value of its own before it looks at it, and no other cell looks at what it left."""
+    """Whether the cell binds a name before it uses it, and no other cell uses the value."""
     if names.used.get(name, set()) - {place}:
         return False
     for node in tree.body:
-        if name in _free(ast.unparse(_until_bound(node, name))):
+        if name in names_used(ast.unparse(_until_bound(node, name))):
             return False
         if name in bound_by(node) and not isinstance(node, _BRANCHES):
             return True
@@ -346,7 +321,7 @@ _BRANCHES = (ast.If, ast.While, ast.Try, ast.TryStar, ast.Match)
 
 
 def _until_bound(node: ast.stmt, name: str) -> ast.stmt:
-    """The statement without what runs only once a part of it has bound the name: the body of ``except … as name``, say."""
+    """The statement without the parts that run after it has bound the name, such as the body of ``except … as name``."""
     node = copy.deepcopy(node)
     for part in ast.walk(node):
         match part:
@@ -382,7 +357,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _attributes(tree: ast.AST) -> set[str]:
-    """Dangerous names behind a dot: ``contextlib.redirect_stdout``, ``f.__code__``."""
+    """Dangerous attributes: ``contextlib.redirect_stdout``, ``f.__code__``."""
     found = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     return {name for name in found if name in _REACHES_AROUND - {"compile", "open", "input", "patch", "id"}}
 
@@ -411,7 +386,7 @@ def _is_installed(module: str) -> bool:
 
 
 def _sets(tree: ast.AST, modules: set[str]) -> Iterator[str]:
-    """What is set in a module for all that run after it: ``plt.rcParams["x"] = 1``, ``locale.setlocale(…)``."""
+    """Settings of modules that would last: ``plt.rcParams["x"] = 1``, ``locale.setlocale(…)``."""
     for node in ast.walk(tree):
         targets: list[ast.expr] = []
         if isinstance(node, (ast.Assign, ast.Delete)):
@@ -437,7 +412,7 @@ def _root(node: ast.AST) -> str:
 
 
 def _identities(tree: ast.AST) -> Iterator[str]:
-    """``a is b``, which says nothing of copies; ``is None``, ``is True`` and ``type(x) is list`` do."""
+    """Comparisons such as ``a is b``, which fail for copies; ``is None``, ``is True`` and ``type(x) is list`` hold."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             for operator, right in zip(node.ops, node.comparators, strict=True):
@@ -463,7 +438,7 @@ def _last_name(node: ast.expr) -> str:
 
 
 def _gives_nothing(node: ast.expr) -> bool:
-    """Whether a last line shows nothing that nbgrader reads as points."""
+    """Whether nbgrader reads no points from the cell's last line."""
     if isinstance(node, ast.Constant):
         return isinstance(node.value, str) or node.value is None
     if not isinstance(node, ast.Call):

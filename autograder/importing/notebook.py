@@ -8,7 +8,7 @@ import json
 import logging
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,7 @@ _MOST_POINTS = 1_000_000.0
 
 
 def _check_kinds(notebook: NotebookNode, path: Path) -> None:
-    """Refuse a notebook whose parts are of other kinds than Jupyter and nbgrader write; take out what is empty."""
+    """Refuse a notebook with parts of wrong types, and remove empty ones."""
     for key in ("kernelspec", "language_info"):
         if not isinstance(notebook.metadata.get(key, {}), dict):
             del notebook.metadata[key]
@@ -97,7 +97,7 @@ def _check_kinds(notebook: NotebookNode, path: Path) -> None:
 
 
 def _check_cell(cell: NotebookNode, path: Path) -> None:
-    """Refuse a cell whose name, points or regions nbgrader would stumble over, or that a class would be graded wrongly by."""
+    """Refuse a cell whose name or points nbgrader cannot use, or that would grade a class wrongly."""
     data, name = cell.metadata.nbgrader, cell.metadata.nbgrader.get("grade_id")
     if not name:
         begins = cell.source.strip().partition("\n")[0][:60]
@@ -121,7 +121,7 @@ def _check_cell(cell: NotebookNode, path: Path) -> None:
 
 
 def _check_regions(notebook: NotebookNode, path: Path) -> None:
-    """Refuse marks of solutions and hidden tests that nbgrader itself refuses."""
+    """Refuse solution and hidden-test marks that nbgrader refuses."""
     from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions
 
     for cell in notebook.cells:
@@ -179,7 +179,7 @@ def _check_names(notebook: NotebookNode, path: Path) -> None:
 
 
 def _write_autotests(notebook: NotebookNode, path: Path) -> None:
-    """Have nbgrader write the tests that stand for ``### AUTOTEST``, with the course's own templates."""
+    """Replace ``### AUTOTEST`` lines by nbgrader's tests, made with the course's templates."""
     from nbgrader.preprocessors import InstantiateTests
 
     templates = next(
@@ -228,7 +228,7 @@ def master_text(notebook: NotebookNode, lab: str, source: str, data: bool) -> st
 
 
 def _survives(cell: NotebookNode) -> bool:
-    """Whether a cell in percent format comes out as it went in, and leaves the next one alone."""
+    """Whether the percent format keeps a cell, and the next one, unchanged."""
     import jupytext
 
     following = nbformat.v4.new_code_cell("following = True")
@@ -238,43 +238,20 @@ def _survives(cell: NotebookNode) -> bool:
 
 
 def tests_text(lab: str, source: str, cells: Sequence[TestCell], names: Names) -> str:
-    """The file of hidden tests: what the moved cells share, and a test a cell."""
+    """The file of hidden tests: imports, constants and helpers of the moved cells, and a test for each."""
     moved = [cell for cell in cells if not cell.reason]
-    shared = sorted({name for cell in moved for name in cell.given})
-    nodes = list(dict.fromkeys(names.given[name] for name in shared))
-    nodes.sort(
-        key=lambda node: (
-            not isinstance(node, (ast.Import, ast.ImportFrom)),
-            isinstance(node, ast.FunctionDef),
-        )
+    shared = [names.given[name] for name in sorted({name for cell in moved for name in cell.given})]
+    by_kind: dict[type, list[str]] = {ast.Import: [], ast.Assign: [], ast.FunctionDef: []}
+    for node in dict.fromkeys(shared):
+        by_kind[ast.Import if isinstance(node, ast.ImportFrom) else type(node)].append(ast.unparse(node))
+    imports, constants, helpers = (list(dict.fromkeys(lines)) for lines in by_kind.values())
+    title = (
+        f"Lab {lab[:2]}: the test cells of {_as_words(source)}.ipynb that mean the same outside the notebook."
     )
-    head = [
-        f'"""Lab {lab[:2]}: the test cells of {_as_words(source)}.ipynb that mean the same outside the notebook."""'
-    ]
-    lines = list(dict.fromkeys(ast.unparse(node) for node in nodes))
-    head.append(
-        "\n".join(
-            [
-                *lines[: (count := _imports(nodes, lines))],
-                "",
-                "from autograder.testing import hidden_test, moved_cell",
-            ]
-        ).strip()
-    )
-    constants = [line for line in lines[count:] if not line.startswith(("def ", "@"))]
-    helpers = [line for line in lines[count:] if line not in constants]
-    head += ["\n".join(constants)] if constants else []
-    return (
-        "\n\n".join(head)
-        + "".join(f"\n\n\n{helper}" for helper in helpers)
-        + "".join(f"\n\n\n{_as_test(cell, moved)}" for cell in moved)
-        + "\n"
-    )
-
-
-def _imports(nodes: Iterable[ast.stmt], lines: Sequence[str]) -> int:
-    wanted = {ast.unparse(node) for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))}
-    return sum(line in wanted for line in lines)
+    own = ["", "from autograder.testing import hidden_test, moved_cell"]
+    head = [f'"""{title}"""', "\n".join([*imports, *own]).strip(), "\n".join(constants)]
+    tests = [_as_test(cell, moved) for cell in moved]
+    return "\n\n\n".join(["\n\n".join(filter(None, head)), *helpers, *tests]) + "\n"
 
 
 def _as_test(cell: TestCell, moved: Sequence[TestCell]) -> str:
@@ -317,7 +294,7 @@ def _title(source: str) -> str | None:
 
 
 def _without_title(source: str) -> str:
-    """A cell without the statement that is its docstring, and without the semicolon behind that: the rest of its line stays."""
+    """A cell without its docstring and the semicolon behind it; the rest of the line stays."""
     title = ast.parse(source).body[0]
     lines = source.encode().splitlines(
         keepends=True
@@ -334,7 +311,7 @@ def _as_words(text: str) -> str:
 
 
 def _indented(body: str) -> str:
-    """The code one step further in: as it is written, or as Python writes it where a text of several lines would change."""
+    """The code indented once; unparsed where indenting would change a string of several lines."""
     plain = textwrap.indent(body, "    ")
     tree = ast.parse(body)
     try:

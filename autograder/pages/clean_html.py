@@ -57,25 +57,11 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
     return value if allowed else None
 
 
+_TEXT = {"href", "src", "class", "style", "alt", "title"}
 _cleaner = nh3.Cleaner(
     #: The text in these is none for a reader, as in scripts and styles.
     clean_content_tags={"script", "style", "template", "noscript", "title"},
-    attributes={
-        "*": {
-            "href",
-            "src",
-            "class",
-            "style",
-            "alt",
-            "title",
-            "colspan",
-            "rowspan",
-            "start",
-            "width",
-            "height",
-            "open",
-        }
-    },
+    attributes={"*": _TEXT | {"colspan", "rowspan", "start", "width", "height", "open"}},
     attribute_filter=_attribute,
     url_schemes={"http", "https", "mailto", "data"},
     filter_style_properties={"color", "background-color", "text-align", "font-weight", "font-style"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -70,49 +71,6 @@ class AnswerView:
         return tuple(test for test in self.tests if test.passed)
 
 
-@dataclass(frozen=True)
-class FeedbackView:
-    """Everything the template shows, as plain values."""
-
-    student: str
-    title: str
-    lab: str
-    submitted: str
-    status: str
-    all_ran: bool
-    #: Whether there are answers to say something about: a notebook, and no failure of the grader's own.
-    judged: bool
-    #: What happened while the notebook ran, and how it was read.
-    run_notes: tuple[str, ...]
-    notes: tuple[str, ...]
-    answers: tuple[AnswerView, ...]
-    late: str
-    late_penalty: float
-    waiting: str
-    #: What kept the notebook apart while it ran.
-    isolation: str
-    #: Whether the tests' inputs are the course's own, as in every lab that was not imported.
-    unseen: bool
-    #: Points so far, after the late penalty.
-    score: float
-
-    @property
-    def max_score(self) -> float:
-        """Points of what has been graded so far."""
-        return sum(one.max_points for one in self.answers if one.points is not None)
-
-    @property
-    def changes(self) -> tuple[AnswerView, ...]:
-        """What lost points, or may yet, in the lab's order."""
-        lost = (one for one in self.answers if one.lost > 1e-9 or one.in_question)
-        return tuple(lost) if self.judged else ()
-
-    @property
-    def others(self) -> tuple[AnswerView, ...]:
-        """All the rest: what is right, and what waits."""
-        return tuple(one for one in self.answers if one not in self.changes)
-
-
 class FeedbackWriter:
     """Writes ``feedback/<student>/<lab>/<lab>.html`` under ``out`` for the submissions of one lab."""
 
@@ -132,7 +90,8 @@ class FeedbackWriter:
         """The page as self-contained HTML; ``marks`` are what people entered in the gradebook."""
         return render("feedback.html.j2", page=self._view(result, marks))
 
-    def _view(self, result: SubmissionResult, entered: TeacherMarks | None) -> FeedbackView:
+    def _view(self, result: SubmissionResult, entered: TeacherMarks | None) -> dict[str, Any]:
+        """What the template shows. ``judged``: whether there is a notebook, and no failure of the grader's own."""
         marks, final = entered or TeacherMarks(), final_points(result, self.spec, entered, self._test_cell)
         cells = code_cells(result.notebook)
         judged = result.readable and not result.fault
@@ -162,24 +121,28 @@ class FeedbackWriter:
             )
             for number, (name, maximum) in enumerate(self.spec.written, 1)
         )
-        return FeedbackView(
-            student=plain(result.student, 200),
-            title=self.spec.title,
-            lab=result.lab,
-            submitted=_when(result.submitted_at),
-            status=FAULT_SENTENCE if result.fault else STATUSES[result.status].for_student,
-            all_ran=result.status == "graded",
-            judged=judged,
-            run_notes=tuple(note for note in result.notes if note in first),
-            notes=tuple(note for note in result.notes if note not in first),
-            answers=(*questions, *written),
-            late=_late(result.lab, marks),
-            late_penalty=final.late_penalty,
-            waiting=_waiting(written),
-            isolation=result.isolation,
-            unseen=result.lab not in all_labs() or not source_of_import(result.lab),
-            score=final.total,
-        )
+        answers = (*questions, *written)
+        changes = [one for one in answers if judged and (one.lost > 1e-9 or one.in_question)]
+        return {
+            "student": plain(result.student, 200),
+            "title": self.spec.title,
+            "lab": result.lab,
+            "submitted": _when(result.submitted_at),
+            "status": FAULT_SENTENCE if result.fault else STATUSES[result.status].for_student,
+            "all_ran": result.status == "graded",
+            "judged": judged,
+            "run_notes": [note for note in result.notes if note in first],
+            "notes": [note for note in result.notes if note not in first],
+            "changes": changes,
+            "others": [one for one in answers if one not in changes],
+            "late": _late(result.lab, marks),
+            "late_penalty": final.late_penalty,
+            "waiting": _waiting(written),
+            "isolation": result.isolation,
+            "unseen": result.lab not in all_labs() or not source_of_import(result.lab),
+            "score": final.total,
+            "max_score": sum(one.max_points for one in answers if one.points is not None),
+        }
 
     def _all(self, result: SubmissionResult) -> tuple[QuestionResult, ...]:
         """The result's questions and, with no points, those of the lab that it says nothing about."""
@@ -235,12 +198,11 @@ def _headline(question: QuestionResult) -> str:
     """What is wrong, in a sentence: the misconception, an error's kind, or what the values show."""
     if question.misconception:
         return f"This looks like: {question.misconception}"
+    if question.did_not_run:
+        return (question.cause or "").partition(":")[0]
     if question.error:
-        return (
-            (question.cause or "").partition(":")[0]
-            if question.did_not_run
-            else "Your function raises an error"
-        )
+        where, raises, _ = (question.cause or "").partition("it raises an error")
+        return f"{where}{raises}" if raises else "Your function raises an error"
     failed = next((test.message for test in question.tests if not test.passed), "")
     cause = question.cause or failed or ("" if question.tests else "No test of this question could run.")
     return cause[:1].upper() + cause[1:]

@@ -26,6 +26,11 @@ class Line:
     marked: bool = False
     gap: bool = False
 
+    @property
+    def deep(self) -> int:
+        """By how many columns the line goes on below itself where it is too long: four more than it begins with."""
+        return min(len(self.text) - len(self.text.lstrip()), 16) + 4
+
 
 @dataclass(frozen=True)
 class OwnCode:

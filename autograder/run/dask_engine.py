@@ -155,7 +155,7 @@ class _Run:
 
 
 def _outcome(future: Any) -> tuple[str, Any]:
-    """What became of a task: (kind, value) as a worker's messages have it."""
+    """A task's outcome: (kind, value) as in a worker's messages."""
     try:
         kind, value = future.result()
         return kind, value
@@ -194,17 +194,10 @@ def _client(address: str, jobs: int) -> Iterator[tuple[Client, str]]:
             address = cluster.scheduler_address
         try:
             client = stack.enter_context(Client(address, timeout=_ANSWERS_WITHIN, set_as_default=False))
-        except TypeError:  # Dask's own answer where it was told of no certificates
+        except (OSError, ValueError, TypeError) as error:  # a TypeError where Dask is told of no certificates
             raise GradingError(
-                f"{address} asks for TLS, and Dask is told of no certificates: set DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
-                "…__CLIENT__CERT and …__CLIENT__KEY, or its file distributed.yaml."
-            ) from None
-        except (OSError, ValueError) as error:
-            why = _in_words(error)
-            if "certificate" in why.lower() or "ssl" in why.lower() or isinstance(error, FileNotFoundError):
-                raise GradingError(f"The certificates for {address} do not do: {why}.") from None
-            raise GradingError(
-                f"No Dask scheduler answers at {address}: check the address, and that it runs."
+                f"No Dask scheduler can be reached at {address} ({_in_words(error)}): check the address, that it runs, and, "
+                "for tls://, the certificates in Dask's own settings (docs/run_a_course.md)."
             ) from None
         _wait_for_workers(client, address)
         yield client, address

@@ -12,30 +12,18 @@ import importlib
 import multiprocessing
 import os
 import socket
-import sys
-from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from autograder.course.policy_file import spec
 from autograder.errors import GradingError
-from autograder.grading.diagnosis import known_answers
 from autograder.grading.task import Assignment, Task
 from autograder.grading.zygotes import Zygotes
+from autograder.questions.engine.answers import answers_of
 from autograder.results import SubmissionResult
 from autograder.run.worker import Attempts, Worker, serve
-from autograder.testing.catalogue import answers_of
-from autograder.testing.run import set_salt, tests_of
-
-#: While no more notebooks than these are left that name PyTorch, one worker takes them all: another would be as long about
-#: importing it.
-FEW = 20
-
-#: From as many submissions on, it is likely that every question is wrong in one that each worker grades.
-MANY = 20
+from autograder.testing.run import tests_of
 
 #: Workers that end before they were ever ready, one after another, mean that none ever will be.
 _NEVER_READY = 3
@@ -62,21 +50,6 @@ def grade_all(
         yield pool.work()
     finally:
         pool.stop()
-
-
-def prepare(assignment: Assignment) -> None:
-    """Compute here what each worker would compute for itself: how the course's wrong answers fare in the hidden tests.
-
-    Worth it where many are graded, some of them wrong. Not with PyTorch: what has computed in threads is not copied.
-    """
-    with contextlib.suppress(ImportError):  # an imported lab has none
-        tests_of(assignment.lab), answers_of(assignment.lab)
-        if "torch" in sys.modules:
-            return
-        set_salt(assignment.settings.salt)
-        for question, _ in spec(assignment.lab).questions:
-            for known in known_answers(assignment.lab, question):
-                list(known.runs())
 
 
 class ForkedWorker(Worker):
@@ -127,30 +100,15 @@ class _WorkerPool:
         self.retries: list[Task] = []
         self.attempts = Attempts(assignment)
         self.never_ready = 0
-        #: Tasks that name PyTorch, and the workers that take such; all do where the lab's own files import it.
-        self.waiting: deque[Task] = deque()
-        self.with_torch: set[Worker] = {*workers} if "torch" in sys.modules else set()
 
-    def next_task(self, worker: Worker) -> Task | None:
-        """What ``worker`` is to do next; None when the others do what is left."""
-        if self.retries:
-            return self.retries.pop()
-        if not self.waiting:
-            task = next(self.tasks, None)
-            if task is None or not task.notebook.names_torch:
-                return task
-            self.waiting.append(task)
-        self.waiting.extend(islice(self.tasks, FEW + 1 - len(self.waiting)))
-        others = self.with_torch.intersection(self.workers)
-        if others and worker not in others and len(self.waiting) <= FEW:
-            return None
-        self.with_torch.add(worker)
-        return self.waiting.popleft()
+    def next_task(self) -> Task | None:
+        """The next task; None when all are under way."""
+        return self.retries.pop() if self.retries else next(self.tasks, None)
 
     def begin(self) -> None:
         """Have a first task in hand for each worker: it gets it when it is ready."""
         for worker in self.workers:
-            worker.task = self.next_task(worker)
+            worker.task = self.next_task()
 
     def stop(self) -> None:
         """End the workers."""
@@ -194,7 +152,7 @@ class _WorkerPool:
             yield result
         else:
             self.retries.append(task)
-        if (following := self.next_task(worker)) is None:
+        if (following := self.next_task()) is None:
             return
         if kind == "died":
             replacement = Worker(self.assignment)

@@ -72,14 +72,13 @@ def run(
     result as it is recorded. Raises ``UserError`` in one sentence; what was recorded before stays
     recorded.
 
-    Each notebook is read once, for the plan. Of a class that does not fit into ``KEPT_BYTES`` the others are read
-    again when it is their turn, and graded as they are then.
+    Each notebook is read for the plan, and again when it is its turn, and graded as it is then.
     """
     use_root(course_root())
     refuse_world_readable(submitted, out)
     _refuse_own_folders(submitted, out)
     class_ = [s for s in collect(submitted, lab) if students is None or s.student in students]
-    _make_writable(out)
+    out.mkdir(parents=True, exist_ok=True)
     require_apart(out, (submission.student for submission in class_))
     private = (submitted, out)
     with ExitStack() as stack:
@@ -92,7 +91,6 @@ def run(
         absent = [s for s in _absent(class_) if students is None or s.student in students]
         class_, notebooks = class_ + absent, notebooks + read_class(absent, lab)
 
-        from autograder.run.local_engine import MANY, prepare
         from autograder.run.plan import EarlierRun, make_plan
 
         grade_all = engine_named(engine, zygotes)
@@ -101,8 +99,6 @@ def run(
         plan = make_plan(notebooks, earlier, assignment.context, force)
         if engine == "local":
             zygotes.launch(plan.to_grade)
-            if len(plan.to_grade) >= MANY:
-                prepare(assignment)
         results = stack.enter_context(execute(plan, assignment, grade_all, jobs or cores(), out, force))
         planned(plan)
         return record(results, plan, assignment, class_, out, whole_class=students is None, graded=graded)
@@ -123,7 +119,7 @@ def _refuse_own_folders(submitted: Path, out: Path) -> None:
 
 
 def _absent(class_: list[Submission]) -> list[Submission]:
-    """Those of the class list who have no folder: they are rows, too."""
+    """A submission without a notebook for each student on the class list who has no folder."""
     from autograder.course.policy_file import class_list
 
     return [
@@ -233,12 +229,3 @@ def _kit(lab: str) -> Iterator[Path]:
         yield home / "coursekit"
     finally:
         shutil.rmtree(home, ignore_errors=True)
-
-
-def _make_writable(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=out) as probe:
-            probe.write(b"\0" * 4096)
-    except OSError as error:
-        raise UserError(f"The folder {out} cannot be written to: {error.strerror}.") from None

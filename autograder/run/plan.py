@@ -6,22 +6,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.grading.cache_keys import Context, changed_parts, notebook_key
+from autograder.grading.cache_keys import Context, changed_parts
 from autograder.grading.submissions import Notebook
 from autograder.run.store import STORE, ResultStore
 
 
 @dataclass(frozen=True)
 class EarlierRun:
-    """What the store knows of the lab's last run: its context, and of each finished result the keys."""
+    """The lab's last run in the store: its context, and the keys of each finished result."""
 
     context: Context | None = None
-    #: student -> (key of the notebook, digest of the context)
+    #: student -> (digest of the notebook, digest of the context)
     keys: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @classmethod
     def in_folder(cls, out: Path, lab: str) -> EarlierRun:
-        """What is stored under ``out``; nothing when nothing was graded there."""
+        """The run stored under ``out``; an empty one when nothing was graded there."""
         with ResultStore(out / STORE) as store:
             context = store.context(lab)
             return cls(Context(**context) if context else None, store.keys(lab))
@@ -29,7 +29,7 @@ class EarlierRun:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run will do, whose result stays as it is, and why anything is done again."""
+    """The notebooks to grade, the students whose results stay, and the reason for each that is graded again."""
 
     to_grade: tuple[Notebook, ...]
     unchanged: tuple[str, ...]
@@ -42,7 +42,7 @@ def make_plan(
     """Compare each notebook with its finished result; what is the same stays."""
     to_grade, unchanged, reasons = [], [], {}
     for notebook in notebooks:
-        student, key = notebook.submission.student, notebook_key(notebook)
+        student, key = notebook.submission.student, notebook.digest
         if key and not force and earlier.keys.get(student) == (key, context.whole):
             unchanged.append(student)
         else:
@@ -57,9 +57,7 @@ def _why(earlier: EarlierRun, student: str, key: str, context: Context) -> str:
     old_key, old_context = earlier.keys[student]
     if (old_key, old_context) == ("", ""):
         return "the grader had failed on it"
-    if old_key.partition("+")[0] != key.partition("+")[0]:
+    if old_key != key:
         return "the notebook changed"
     parts = changed_parts(earlier.context, context) if earlier.context else []
-    if old_key != key and "student kit" not in parts:
-        parts.append("student kit")
     return f"changed: {', '.join(parts)}" if parts else "an earlier run stood under other conditions"

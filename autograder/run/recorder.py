@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import traceback
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -93,11 +93,10 @@ class Recorder:
         self.gradebook.close()
 
     def begin(self, class_: Sequence[Submission], again: Collection[str] = ()) -> None:
-        """Make rows for everybody in the class, and bring the time of results that stay as they are up to date.
+        """Bring the time of results that stay as they are up to date.
 
         Of those who are graded ``again`` the new time belongs to the new result: until that is there, the earlier one keeps its own.
         """
-        self.gradebook.add_students(submission.student for submission in class_)
         self.secrets = {
             one.student: secret_of(self.lab, one.student, one.path.parent if one.path else None)
             for one in class_
@@ -189,10 +188,22 @@ class Recorder:
 
     def _report(self, marks: dict[str, TeacherMarks], sources: list[str], sentences: tuple[str, ...]) -> Path:
         """The class report, made again unless it is current."""
-        path = report_page(self.out, self.lab)
-        source = self.files.source(*sources, repr(demos_of(self.lab)), repr(sentences))
+        from autograder.pages.report import build_report
+
+        path, lab_spec, demos = report_page(self.out, self.lab), spec(self.lab), demos_of(self.lab)
+        source = self.files.source(*sources, repr(demos), repr(sentences))
         if not self.files.are_current([path], source):
-            write_report(self.lab, self.out, self.store, marks, sentences)
+            cells = test_cells(lab_spec)
+            results = (
+                with_final_points(
+                    result, final_points(result, lab_spec, marks_of(marks, result.student), cells)
+                )
+                for result in self.store.all(self.lab)
+                if not result.fault
+            )
+            write_demos(demos.values(), self.out)
+            known = known_answers(self.lab)
+            build_report(results, lab_spec, self.out, demos, known_answers=known, remarks=sentences)
             self.files.made([path], source)
         self.files.save()
         return path
@@ -217,7 +228,7 @@ class Recorder:
 
 
 def _unrecorded(result: SubmissionResult) -> SubmissionResult:
-    """What is recorded of a result that could not be: no grade, and the error that is raised now. It is tried again."""
+    """The record of a result that could not be written: no grade, and the current error. It is tried again."""
     return replace(
         result, status="crashed", score=0.0, questions=(), notes=(FAULT_NOTE,), notebook="", submitted_at="",
         keys={}, public_checks={}, run_notes=(), tested=(), fault=traceback.format_exc(),
@@ -253,33 +264,6 @@ def _written(result: SubmissionResult) -> dict[str, str]:
     return answers
 
 
-def write_report(
-    lab: str,
-    out: Path,
-    store: ResultStore,
-    marks: Mapping[str, TeacherMarks],
-    sentences: Sequence[str] | None = None,
-) -> Path:
-    """The class report from the stored results, with what people changed in the gradebook.
-
-    ``sentences`` are the ``remarks`` on the class, where they are known.
-    """
-    from autograder.pages.report import build_report
-
-    lab_spec, cells = spec(lab), test_cells(spec(lab))
-    if sentences is None:
-        sentences = remarks(lab, [replace(result, notebook="") for result in store.all(lab)], marks)
-    results = (
-        with_final_points(result, final_points(result, lab_spec, marks_of(marks, result.student), cells))
-        for result in store.all(lab)
-        if not result.fault
-    )
-    write_demos(lab, out)
-    return build_report(
-        results, lab_spec, out, demos_of(lab), known_answers=known_answers(lab), remarks=sentences
-    )
-
-
 def demos_of(lab: str) -> dict[str, str]:
     """Question -> the page of its demo, as a path from ``out``."""
     named = demo_names(lab)
@@ -287,9 +271,9 @@ def demos_of(lab: str) -> dict[str, str]:
     return {question: f"report/demos/{demo}.html" for question, demo in chosen.items() if demo}
 
 
-def write_demos(lab: str, out: Path) -> None:
-    """Write the pages of a lab's demos beside its report, where they are not written yet."""
-    for place in set(demos_of(lab).values()):
+def write_demos(places: Iterable[str], out: Path) -> None:
+    """Write the pages of demos below ``out``, where they are not written yet."""
+    for place in set(places):
         if not (out / place).exists():
             with contextlib.suppress(OSError):  # a demo's data are not here: the report has no link to it
                 write_atomically(out / place, bundle.page(Path(place).stem))
@@ -298,7 +282,7 @@ def write_demos(lab: str, out: Path) -> None:
 def known_answers(lab: str) -> Iterator[str]:
     """Sources that two students may share without having shared them: the catalogue of answers and the master's."""
     from autograder.course.masters import solved
-    from autograder.testing.catalogue import answers_of, source_of
+    from autograder.questions.engine.answers import answers_of, source_of
 
     for by in answers_of(lab).values():
         for answers in by.values():

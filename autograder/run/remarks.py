@@ -1,4 +1,4 @@
-"""What a teacher must hear about a class besides its grades: whose lateness was not counted, who is a stranger, who is missing."""
+"""Sentences for the teacher besides the grades: times that are unknown, strangers, students who are missing."""
 
 from __future__ import annotations
 

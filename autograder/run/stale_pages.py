@@ -57,7 +57,7 @@ class Files:
 
 
 def digest_of_marks(marks: TeacherMarks) -> str:
-    """What people entered, as one digest."""
+    """The digest of the marks that people entered."""
     return _digest(json.dumps(asdict(marks), sort_keys=True, default=str))
 
 
@@ -74,7 +74,7 @@ def _content_digest(path: Path) -> str:
 
 
 def _lab_digest(lab: str) -> str:
-    """What every page of a lab rests on: its master, points and misconceptions, and the writers of pages."""
+    """The digest of what all pages of a lab depend on: master, points, misconceptions, and the code that writes them."""
     answers = course_root() / "autograder" / "questions" / f"m{lab}"
     texts = [path for path in (master_path(lab), answers) if path.exists()]
     graded = repr((spec(lab).questions, spec(lab).written, settings().site, demo_names(lab)))

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from autograder.errors import GradingError
+from autograder.errors import database_error
 from autograder.results import SubmissionResult
 
 #: The store's file in an output folder.
@@ -144,21 +144,9 @@ class ResultStore:
         """Raise the database's errors as a GradingError that says what to do."""
         try:
             yield
-        except (ValueError, KeyError, TypeError) as error:  # a row that is cut off, or is none of ours
-            raise GradingError(
-                f"The results in {self.path} are damaged: move the file away and grade again."
-            ) from error
-        except (sqlite3.Error, OSError) as error:
-            message = str(error).lower()
-            if "locked" in message or "busy" in message:
-                advice = "are in use by another program: let it finish and try again"
-            elif "full" in message:
-                advice = "cannot be written, the disk is full: make room and try again"
-            elif "not a database" in message or "malformed" in message:
-                advice = "are damaged: move the file away and grade again"
-            else:
-                advice = f"cannot be read or written ({error}): check the folder and the disk, and try again"
-            raise GradingError(f"The results in {self.path} {advice}.") from error
+        # A row that is cut off, or is none of ours, raises the first three.
+        except (ValueError, KeyError, TypeError, sqlite3.Error, OSError) as error:
+            raise database_error(f"The file of results {self.path}", error) from error
 
 
 def _digest(text: str) -> str:

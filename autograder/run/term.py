@@ -71,7 +71,7 @@ def _most(lab_spec: LabSpec) -> float:
 
 
 def entry_of(result: SubmissionResult, marks: TeacherMarks, lab_spec: LabSpec) -> Entry:
-    """What a result and a person's marks come to."""
+    """A lab's entry in the term: the result with a person's marks."""
     final = final_points(result, lab_spec, marks, test_cells(lab_spec))
     written = dict(lab_spec.written)
     due, came = settings().due(result.lab), parse_time(result.submitted_at or "")

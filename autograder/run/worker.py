@@ -165,7 +165,7 @@ class Worker:
         self._send(task)
 
     def graded(self, task: Task, seconds: float | None = None) -> tuple[str, Any]:
-        """What it says to ``task``, or why it cannot begin: (kind, value)."""
+        """Its answer to ``task``, or the reason why it cannot begin: (kind, value)."""
         kind, value = ("ready", None) if self.ready else self.receive()
         if kind != "ready":
             return kind, value

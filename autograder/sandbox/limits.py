@@ -1,4 +1,4 @@
-"""What one submission may use, as data."""
+"""The limits on a submission, as data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use. Seconds are wall-clock time unless the name says otherwise.
+    """The limits on one submission. Seconds are wall-clock time unless the name says otherwise.
 
     What a busy machine kept it waiting for a processor is given back (``RemoteTransport``).
     """

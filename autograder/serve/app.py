@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import signal
 from collections.abc import Callable
-from typing import Any
 
 from tornado.netutil import bind_sockets
 from tornado.web import Application, url
 
 from autograder.errors import UserError
 from autograder.files import sole_writer
-from autograder.serve.door import Door, room
+from autograder.serve.connections import LimitedServer, most_connections
 from autograder.serve.hand_in import Attempts, Feedback, HandIn, Home, Receipt, SignIn, SignOut
 from autograder.serve.handlers import Failure, Handler
 from autograder.serve.screen import Demo, Events, Screen, StartStop
@@ -75,25 +73,11 @@ def application(service: Service) -> Application:
             "path": base,
             "secure": service.options.secure,
         },
-        log_function=_log,
+        log_function=lambda handler: None,  # an invitation's link is a password, not to be written down
     )
     if service.options.hub:
         hub.add_callback(made, base)
     return made
-
-
-def _log(handler: Any) -> None:
-    """A line for each request. An invitation's link is a password, so it is not written down."""
-    path = handler.request.path
-    if "/in/" in path:
-        path = path.split("/in/")[0] + "/in/…"
-    logging.getLogger("autograder.serve").info(
-        "%d %s %s %.0f ms",
-        handler.get_status(),
-        handler.request.method,
-        path,
-        1000 * handler.request.request_time(),
-    )
 
 
 def run(
@@ -115,7 +99,7 @@ async def _serve(service: Service, address: str, port: int, ready: Callable[[Ser
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    server = server_of(service, room())
+    server = server_of(service, most_connections())
     try:
         server.add_sockets(bind_sockets(port, address))
     except OSError as error:
@@ -130,9 +114,9 @@ async def _serve(service: Service, address: str, port: int, ready: Callable[[Ser
     await server.close_all_connections()
 
 
-def server_of(service: Service, most: int) -> Door:
+def server_of(service: Service, most: int) -> LimitedServer:
     """A server of at most so many connections."""
-    return Door(
+    return LimitedServer(
         application(service), answering=service.answering, most=most, max_body_size=SMALL, body_timeout=BODY_SECONDS,
         idle_connection_timeout=IDLE_SECONDS, max_header_size=16 << 10,
     )  # fmt: skip

@@ -1,14 +1,12 @@
-"""Who is graded next: one notebook of each student in turn, so that nobody's hundred, or endless one, delay anybody's one."""
+"""The queue of attempts: students take turns, so that nobody's hundred or endless notebook delays another's one."""
 
 from __future__ import annotations
 
-import heapq
 import statistics
 import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from autograder.serve.journal import Attempt
 
@@ -20,14 +18,6 @@ SLOW, TIMES = 30.0, 3.0
 GUESSES = 5
 #: Its student comes after the others for so many times as long as it took.
 BEHIND = 5.0
-
-
-@dataclass
-class _Last:
-    """What a student's last notebook took."""
-
-    seconds: float
-    behind_until: float
 
 
 class FairQueue:
@@ -42,9 +32,10 @@ class FairQueue:
         self._clock = clock
         self._changed = threading.Condition()
         self._waiting: OrderedDict[str, deque[Attempt]] = OrderedDict()
-        #: student -> when the grading of their notebook began.
-        self._under_way: dict[str, float] = {}
-        self._last: dict[str, _Last] = {}
+        #: The students whose notebook is being graded.
+        self._under_way: set[str] = set()
+        #: student -> until when they come after the others.
+        self._behind_until: dict[str, float] = {}
         self._closed = False
         self._took: deque[float] = deque(maxlen=50)
 
@@ -69,11 +60,11 @@ class FairQueue:
             attempt = attempts.popleft()
             if attempts:
                 self._waiting[student] = attempts  # at the end: the others come first
-            self._under_way[student] = self._clock()
+            self._under_way.add(student)
             return attempt
 
     def _next(self) -> str | None:
-        """Whose notebook is graded next; None while there is none that may be."""
+        """The student whose notebook is graded next; None while all wait."""
         free = [student for student in self._waiting if student not in self._under_way]
         slow = sum(map(self._is_slow, self._under_way))
         if slow >= max(1, self.workers - 1):
@@ -81,24 +72,20 @@ class FairQueue:
         return min(free, key=self._is_slow, default=None)
 
     def _is_slow(self, student: str) -> bool:
-        last = self._last.get(student)
-        return last is not None and self._clock() < last.behind_until
+        return self._clock() < self._behind_until.get(student, 0.0)
 
     def done(self, attempt: Attempt, seconds: float | None = None) -> None:
-        """It was graded, in so many seconds (None: it was not)."""
+        """Note that an attempt was graded in so many ``seconds``; None for one that was not."""
         with self._changed:
-            self._under_way.pop(attempt.student, None)
+            self._under_way.discard(attempt.student)
             if seconds is not None:
-                last = self._last.setdefault(attempt.student, _Last(seconds, self._clock()))
-                last.seconds = seconds
                 if seconds > max(SLOW, TIMES * statistics.median((*self._took, *[FIRST_GUESS] * GUESSES))):
-                    last.behind_until = max(last.behind_until, self._clock() + BEHIND * seconds)
+                    until = self._clock() + BEHIND * seconds
+                    self._behind_until[attempt.student] = max(
+                        until, self._behind_until.get(attempt.student, until)
+                    )
                 self._took.append(seconds)
             self._changed.notify_all()
-
-    def _usual(self) -> float:
-        """The seconds of a notebook, of which a few slow ones change nothing."""
-        return statistics.median(self._took or (FIRST_GUESS,))
 
     def waiting_of(self, student: str) -> int:
         """How many attempts of a student wait."""
@@ -106,7 +93,7 @@ class FairQueue:
             return len(self._waiting.get(student, ()))
 
     def ahead_of(self, attempt: Attempt) -> int | None:
-        """How many are graded before this one; None when it does not wait any more."""
+        """The number of attempts graded before this one; None when it no longer waits."""
         with self._changed:
             own = self._waiting.get(attempt.student, ())
             place = next((i for i, waiting in enumerate(own) if waiting.id == attempt.id), None)
@@ -122,28 +109,12 @@ class FairQueue:
             return len(self._under_way) + others + place
 
     def seconds_for(self, ahead: int) -> float:
-        """About how long it takes until one with so many ahead is graded.
-
-        What has been under way for longer than usual is thought to take as long again.
-        """
+        """An estimate of the seconds until an attempt with so many ahead is graded, from the median of recent ones."""
         with self._changed:
-            free = [self._remaining(student) for student in self._under_way]
-            ahead -= len(free)
-            free += [0.0] * (self.workers - len(free))
-            heapq.heapify(free)
-            usual = self._usual()
-            for _ in range(ahead):
-                heapq.heapreplace(free, free[0] + usual)
-            return free[0] + usual
-
-    def _remaining(self, student: str) -> float:
-        """The seconds that a notebook under way is thought to take yet, from what the student's last one took."""
-        passed = self._clock() - self._under_way[student]
-        usual = self._last[student].seconds if student in self._last else self._usual()
-        return usual - passed if passed < usual else passed
+            return statistics.median(self._took or (FIRST_GUESS,)) * (ahead // self.workers + 1)
 
     def close(self) -> None:
-        """Let those go who wait for an attempt; what waits stays in the journal."""
+        """Release the threads that wait for an attempt. Attempts that wait stay in the journal."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

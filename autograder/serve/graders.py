@@ -35,7 +35,7 @@ KEPT_WARM = 3
 
 
 def salt_of(attempt: Attempt) -> str:
-    """What seeds the hidden inputs of this attempt alone."""
+    """The salt of this attempt's hidden inputs."""
     about = "\0".join(("attempt", attempt.lab, attempt.student, str(attempt.number)))
     return hmac.new(settings().salt.encode(), about.encode(), hashlib.sha256).hexdigest()
 
@@ -45,19 +45,19 @@ class CannotGradeHere(GradingError):
 
 
 class Graders:
-    """Threads that each grade one attempt after another and keep its verdict; ``told`` hears of each."""
+    """Threads that each grade one attempt after another and keep its verdict; ``on_verdict`` is called with each."""
 
     def __init__(
         self,
         journal: Journal,
         queue: FairQueue,
         assignments: Mapping[str, Assignment],
-        told: Callable[[Attempt, SubmissionResult], None] = lambda attempt, result: None,
+        on_verdict: Callable[[Attempt, SubmissionResult], None] = lambda attempt, result: None,
     ):
         self.journal = journal
         self.queue = queue
         self.assignments = assignments
-        self.told = told
+        self.on_verdict = on_verdict
         #: Why nothing can be graded now, in a sentence for the team ("" when all is well).
         self.trouble = ""
         #: Why nothing ever could; known once ``wait_warm`` has returned.
@@ -90,31 +90,31 @@ class Graders:
                 thread.join(timeout=max(0.0, until - time.monotonic()))
 
     def _work(self) -> None:
-        bench = _WarmGraders(self.assignments)
+        workers = _WarmWorkers(self.assignments)
         try:
-            self._warm_up(bench)
+            self._warm_up(workers)
             self._warm.release()
             while (attempt := self.queue.take()) is not None:
                 try:
-                    self._deal_with(attempt, bench)
+                    self._grade_one(attempt, workers)
                 except Exception as error:  # whatever it is: a grader lives as long as the service
                     self._in_trouble(error, attempt)
         finally:
-            bench.close()
+            workers.close()
 
-    def _warm_up(self, bench: _WarmGraders) -> None:
+    def _warm_up(self, workers: _WarmWorkers) -> None:
         try:
-            bench.ready(next(iter(self.assignments)))
+            workers.ready(next(iter(self.assignments)))
         except CannotGradeHere as error:
             self.hopeless = str(error)
         except Exception as error:  # the first attempt tries again
             self.trouble = _sentence(error)
 
-    def _deal_with(self, attempt: Attempt, bench: _WarmGraders) -> None:
+    def _grade_one(self, attempt: Attempt, workers: _WarmWorkers) -> None:
         """Grade one attempt and keep its verdict, or have it wait again."""
         began = time.monotonic()
         try:
-            result = bench.grade(attempt, self.journal)
+            result = workers.grade(attempt, self.journal)
             kept = self.journal.finish(attempt, result)
         except Exception as error:
             self._in_trouble(error, attempt)
@@ -125,7 +125,7 @@ class Graders:
         self.trouble = ""
         self.queue.done(attempt, time.monotonic() - began)
         if kept:
-            self.told(attempt, result)
+            self.on_verdict(attempt, result)
 
     def _in_trouble(self, error: Exception, attempt: Attempt) -> None:
         self.trouble = _sentence(error)
@@ -133,11 +133,11 @@ class Graders:
 
 
 def _sentence(error: Exception) -> str:
-    """What the team reads of an error."""
+    """An error as a sentence for the team."""
     return str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
 
 
-class _WarmGraders:
+class _WarmWorkers:
     """The workers of one grader: one for each lab, the longest unused makes way."""
 
     def __init__(self, assignments: Mapping[str, Assignment]):

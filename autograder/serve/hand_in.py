@@ -56,7 +56,7 @@ class SignIn(Handler):
         self.redirect(self.service.options.base)
 
     def _invited(self, token: str) -> Person:
-        """Whose invitation it is, unless somebody else is signed in here."""
+        """The person whom the link invites. ``Failure`` where somebody else is signed in."""
         invited = self.service.journal.invited(digest_of_token(token))
         if invited is None:
             raise Failure(403, "This invitation is not valid (any more): ask your teacher for a new one")
@@ -104,8 +104,8 @@ class Home(Handler):
         }
 
 
-def _theirs(handler: Handler, receipt: str) -> tuple[Person, Attempt]:
-    """Who asks, and the attempt of a receipt that they may see."""
+def _own_attempt(handler: Handler, receipt: str) -> tuple[Person, Attempt]:
+    """The person who sent the request, and the attempt of the receipt. ``Failure`` where it is not theirs."""
     person, attempt = handler.person(), handler.service.journal.of_receipt(receipt)
     if attempt is None or (attempt.student != person.name and not person.team):
         raise Failure(403, "This is no receipt of yours")
@@ -139,7 +139,7 @@ class Receipt(Handler):
     """``/receipts/RECEIPT``: one attempt, as JSON; with ``?wait=SECONDS`` not before it has a verdict, if that is soon."""
 
     async def get(self, receipt: str) -> None:
-        person, attempt = _theirs(self, receipt)
+        person, attempt = _own_attempt(self, receipt)
         wait = min(whole_number(self.get_query_argument("wait", "0")), MAX_WAIT)
         waits = self.service.waits
         if attempt.verdict is None and wait > 0 and waits[person.name] < WAITS_OF_ONE:
@@ -155,7 +155,7 @@ class Feedback(Handler):
     """``/receipts/RECEIPT/feedback``: the feedback page of one attempt, the same that grading writes."""
 
     async def get(self, receipt: str) -> None:
-        person, attempt = _theirs(self, receipt)
+        person, attempt = _own_attempt(self, receipt)
         if not person.team and not rules.shows_points(attempt.lab, attempt.student):
             raise Failure(403, "The points of this lab are not shown yet")
         if attempt.verdict is None:
@@ -186,7 +186,7 @@ def feedback_on(journal: Journal, attempt: Attempt, demos: str) -> str:
 
 
 def marks_on(journal: Journal, attempt: Attempt) -> TeacherMarks:
-    """What the team overruled; written answers wait for a person."""
+    """The team's decisions on an attempt. Written answers wait for a person."""
     lab_spec, cells = spec(attempt.lab), test_cells(spec(attempt.lab))
     overruled = [
         event.details for event in journal.events("overrule", lab=attempt.lab, student=attempt.student)
@@ -225,7 +225,7 @@ class HandIn(Handler):
             )
         if self.service.uploads.total() >= UPLOADS:
             raise Failure(503, "Too many notebooks are on their way here: hand in again in some seconds")
-        if not self.service.not_too_often(student):
+        if not self.service.may_send(student):
             raise Failure(429, "That is too often: hand in again in a minute")
         self.service.uploads[student] += 1
         self.counts = student
@@ -288,7 +288,7 @@ _TOO_LARGE = f"The notebook is too large: at most {MAX_BYTES >> 20} MB are taken
 
 
 def _is_notebook(path: Path) -> bool:
-    """Whether a file can be one; whether it is, grading tells."""
+    """Whether a file looks like a notebook; grading finds out whether it is one."""
     content = path.read_bytes()
     return content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" and _MARK in content
 

@@ -1,4 +1,4 @@
-"""What every page and address of the service has in common: who asks, by which name, and what a browser may do with it."""
+"""The base of all request handlers: authentication, host names, and security headers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COOKIE = "autograder-session"
 
 @dataclass(frozen=True)
 class Person:
-    """Who asks. ``team``: whether they may see everybody's work."""
+    """The person who sent a request. Members of the ``team`` may see everybody's work."""
 
     name: str
     team: bool = False
@@ -61,7 +61,7 @@ class Handler(RequestHandler):
         if not self.service.options.hub and self.request.host.lower() not in self.hosts:
             raise Failure(421, "This service has another name")
         person = self.current_user if self.request.method in ("GET", "HEAD") else None
-        if person is not None and not self.service.reads_not_too_often(person.name):
+        if person is not None and not self.service.may_read(person.name):
             raise Failure(429, "You ask for more than a person can read: wait a minute")
 
     @property
@@ -101,7 +101,7 @@ class Handler(RequestHandler):
         return token.strip() if kind.lower() in ("bearer", "token") else ""
 
     def get_current_user(self) -> Person | None:
-        """Who asks; None when nobody known does."""
+        """The person who sent the request; None for a stranger."""
         if self._bearer is not None:
             digest = digest_of_token(self._bearer)
         else:
@@ -111,7 +111,7 @@ class Handler(RequestHandler):
         return Person(*invited) if invited else None
 
     def person(self, *, team: bool = False) -> Person:
-        """Who asks; an answer that says what to do when that is nobody, or nobody of the team."""
+        """The person who sent the request. ``Failure`` for a stranger, and, where ``team`` is asked for, for a student."""
         person = self.current_user
         if person is None:
             raise Failure(401, "Nobody is signed in: open your invitation link first")
@@ -152,7 +152,7 @@ class Handler(RequestHandler):
         return name
 
     def json_body(self) -> dict[str, Any]:
-        """What a page of ours sends."""
+        """The JSON object in the body of the request."""
         try:
             value = json.loads(self.request.body)
         except (ValueError, RecursionError):

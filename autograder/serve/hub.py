@@ -29,8 +29,8 @@ def started_by_hub() -> tuple[str, str, int]:
     return prefix, where.hostname, where.port
 
 
-#: Seconds that the hub has for saying who somebody is, how many such questions it is asked at once, and how many may wait.
-ANSWERS_WITHIN, AT_ONCE, WAITING = 5, 16, 500
+#: Seconds that the hub has for saying who somebody is, and how many such questions may wait.
+ANSWERS_WITHIN, WAITING = 5, 500
 #: Logins that are under way, of which the hub's part of this service keeps a note each, and the longest address in one.
 LOGINS, LONGEST_ADDRESS = 20_000, 500
 
@@ -60,7 +60,7 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
             self.redirect(self._login())
 
     async def _ask(self) -> _Model:
-        """What the hub knows of who asks; None for nobody."""
+        """The hub's record of the person who sent the request; None for a stranger."""
         token = self.hub_auth.get_token(self) if self._bearer is None else self._bearer
         if not token:
             return None
@@ -70,8 +70,7 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
             raise Failure(503, "Too many people ask the hub at once: try again in a minute")
         OnHub._waiting += 1
         try:
-            async with self.application.settings.setdefault("hub_is_asked", asyncio.Semaphore(AT_ONCE)):
-                model = cast(_Model, await asyncio.wait_for(self._user(), ANSWERS_WITHIN))
+            model = cast(_Model, await asyncio.wait_for(self._user(), ANSWERS_WITHIN))
         except (TimeoutError, HTTPError):
             raise Failure(503, "The hub does not say who you are: try again in a minute") from None
         finally:
@@ -87,7 +86,7 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
         return self.hub_auth.get_user(self, sync=False)
 
     def _place_of(self, token: str) -> str:
-        """Where ``jupyterhub`` keeps what the hub said of a token."""
+        """The key under which ``jupyterhub`` caches the hub's answer about a token."""
         session = self.hub_auth.get_session_id(self) if self._bearer is None else ""
         return f"token:{session}:{hashlib.sha256(token.encode('utf8', 'replace')).hexdigest()}"
 
@@ -104,7 +103,7 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
         return str(self.get_login_url())
 
     def get_current_user(self) -> Person | None:
-        """Who asks, by the class list's name if there is one. An admin of the hub is of the team, and who course.toml names."""
+        """The person who sent the request, by the class list's name. The team is the hub's admins and those in course.toml."""
         try:
             model = self.check_hub_user(self._model) if self._model else None
         except UserNotAllowed:

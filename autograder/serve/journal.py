@@ -1,4 +1,4 @@
-"""What the live class must not lose: every notebook with its receipt, its verdict, and what people decided.
+"""The record of a live class: every notebook with its receipt and verdict, and people's decisions.
 
 The notebooks are files; all else is one SQLite database that waits for the disk at each commit (``synchronous = FULL``).
 A row is written after its notebook has reached the disk, and a receipt is given after its row has. So whatever ends the
@@ -51,7 +51,7 @@ _LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What lists and counts need of an attempt's result; ``Journal.result`` has the whole."""
+    """The summary of an attempt's result for lists and counts; ``Journal.result`` has the whole."""
 
     status: str
     score: float
@@ -97,7 +97,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Event:
-    """What somebody of the team, or a student who asks for a regrade, did."""
+    """An action of the team, or of a student who asks for a regrade."""
 
     id: int
     at: float
@@ -266,7 +266,7 @@ class Journal:
         return token
 
     def invited(self, digest: str) -> tuple[str, bool] | None:
-        """Whose token has this digest, and whether they are of the team."""
+        """The person whose token has this digest, and whether they belong to the team."""
         with self._database():
             row = self._db.execute(
                 "SELECT student, team FROM invitations WHERE token = ?", (digest,)
@@ -308,7 +308,7 @@ class Journal:
         return {name: json.loads(value) for name, value in rows}
 
     def noted(self, kind: str, name: str) -> Any:
-        """What was noted under this name; None for nothing."""
+        """The value noted under this name; None without one."""
         with self._database():
             query = "SELECT value FROM notes WHERE kind = ? AND name = ?"
             row = self._db.execute(query, (kind, name)).fetchone()
@@ -335,7 +335,7 @@ class Journal:
     def events(
         self, *what: str, lab: str | None = None, student: str | None = None, last: int = -1
     ) -> list[Event]:
-        """What was done of these kinds, in order; the ``last`` so many only."""
+        """The events of these kinds in order, or only the ``last`` so many."""
         query = f"SELECT * FROM events WHERE what IN ({', '.join('?' * len(what))})"
         values: list[str | int] = list(what)
         for column, value in (("lab", lab), ("student", student)):
@@ -384,7 +384,7 @@ def _result(stored: str) -> SubmissionResult:
 
 
 def digest_of_token(token: str) -> str:
-    """What is kept of a token: it cannot be made of this again."""
+    """The digest of a token, from which nobody can compute the token."""
     return hashlib.sha256(token.encode("utf-8", "backslashreplace")).hexdigest()
 
 

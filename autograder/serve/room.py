@@ -1,9 +1,10 @@
-"""What the room has and has not understood, by question, from everybody's last verdict; nobody's name."""
+"""Counts what the room has understood, by question, from everybody's last verdict. It names nobody."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,33 +29,13 @@ class Exercise:
     stopped: float | None = None
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """What became of one question: ``stuck`` is the title of the first test that failed, "" where none did."""
-
-    begun: bool
-    right: bool
-    share: float
-    misconception: str
-    stuck: str
-
-
-@dataclass(frozen=True)
-class _Verdict:
-    """What the screen needs of one verdict: for each question its title words, never a student's own."""
-
-    at: float
-    student: str
-    questions: dict[str, _Answer]
-
-
 class Room:
     """One lab's screen. Its methods are called from the event loop only."""
 
     def __init__(self, lab: str):
         self.lab = lab
         self.exercise: Exercise | None = None
-        self.verdicts: list[_Verdict] = []
+        self.verdicts: list[tuple[Attempt, SubmissionResult]] = []
         self.waiting: set[int] = set()
         #: Grows with each change.
         self.version = 0
@@ -82,19 +63,8 @@ class Room:
         """A notebook has its verdict."""
         self.waiting.discard(attempt.id)
         self.version += 1
-        if result.fault or not result.readable:
-            return
-        questions = {
-            q.name: _Answer(
-                any(test.message not in (NOT_WRITTEN, NOT_DEFINED) for test in q.tests),
-                bool(q.tests) and all(test.passed for test in q.tests),
-                q.points / q.max_points if q.max_points else 0.0,
-                q.misconception or "",
-                next((test.name for test in q.tests if not test.passed), ""),
-            )
-            for q in result.questions
-        }
-        self.verdicts.append(_Verdict(attempt.received, attempt.student, questions))
+        if result.readable and not result.fault:
+            self.verdicts.append((attempt, result))
 
     def set_exercise(self, exercise: Exercise | None) -> None:
         """An exercise was started or stopped."""
@@ -102,16 +72,16 @@ class Room:
         self.version += 1
 
     def seen(self, view: str) -> dict[str, Any]:
-        """What the screen shows, as JSON. ``view``: ``exercise`` (since it was started), ``now`` (ten minutes) or ``all``."""
+        """The screen's content as JSON. ``view`` is ``exercise`` (since it was started), ``now`` (ten minutes) or ``all``."""
         since, until = 0.0, float("inf")
         if view == "now":
             since = time.time() - NOW_SECONDS
         elif view == "exercise" and self.exercise is not None:
             since, until = self.exercise.started, self.exercise.stopped or until
-        latest: dict[str, _Verdict] = {}
-        for verdict in self.verdicts:
-            if since <= verdict.at <= until:
-                latest[verdict.student] = verdict
+        latest: dict[str, SubmissionResult] = {}
+        for attempt, result in self.verdicts:
+            if since <= attempt.received <= until:
+                latest[attempt.student] = result
         demos = demo_names(self.lab)
         ended = self.exercise is None or self.exercise.stopped is not None
         return {
@@ -123,24 +93,28 @@ class Room:
             "ends": self.exercise.ends if self.exercise and not ended else None,
             "now": time.time(),
             "questions": [
-                _question(name, list(latest.values()), demo_of(demos, name))
-                for name, _ in spec(self.lab).questions
+                _question(name, latest.values(), demo_of(demos, name)) for name, _ in spec(self.lab).questions
             ],
         }
 
 
-def _question(name: str, verdicts: list[_Verdict], demo: str) -> dict[str, Any]:
+def _question(name: str, results: Iterable[SubmissionResult], demo: str) -> dict[str, Any]:
     """A question's line: how many have it, have some of it, have not begun, and what the others think."""
-    rows = [verdict.questions[name] for verdict in verdicts if name in verdict.questions]
-    wrong = [row for row in rows if row.begun and not row.right]
-    titles = Counter(row.misconception for row in wrong if row.misconception)
-    stuck = Counter(row.stuck for row in wrong if not row.misconception and row.stuck)
+    answers = [question for result in results for question in result.questions if question.name == name]
+    begun = [
+        one for one in answers if any(test.message not in (NOT_WRITTEN, NOT_DEFINED) for test in one.tests)
+    ]
+    wrong = [one for one in begun if not one.is_right]
+    titles = Counter(one.misconception for one in wrong if one.misconception)
+    stuck = Counter(
+        next(test.name for test in one.tests if not test.passed) for one in wrong if not one.misconception
+    )
     return {
         "name": name,
-        "right": sum(row.right for row in rows),
-        "partly": sum(row.share > 0 for row in wrong),
-        "not_begun": sum(not row.begun for row in rows),
-        "of": len(rows),
+        "right": sum(one.is_right for one in answers),
+        "partly": sum(one.points > 0 for one in wrong),
+        "not_begun": len(answers) - len(begun),
+        "of": len(answers),
         "misconceptions": [{"title": title, "count": count} for title, count in titles.most_common(NAMED)],
         "stuck": [{"title": title, "count": count} for title, count in stuck.most_common(1)],
         "demo": demo,

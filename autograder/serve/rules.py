@@ -1,4 +1,4 @@
-"""What the course's policy says of an attempt: whether it is taken, which one counts, and what its student sees."""
+"""The course's rules for attempts: which are taken, which one counts, and what its student sees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.course.policy_file import extension_of, settings
 from autograder.errors import UserError
 from autograder.pages.feedback import FAULT_SENTENCE
 from autograder.pages.render import duration
-from autograder.results import STATUSES, QuestionResult, SubmissionResult
+from autograder.results import STATUSES, SubmissionResult
 from autograder.serve.fair_queue import FairQueue
 from autograder.serve.journal import Attempt, Refused
 
@@ -105,7 +105,7 @@ def shows_points(lab: str, student: str) -> bool:
 
 
 def card_of(attempt: Attempt, result: SubmissionResult | None, used: int, queue: FairQueue) -> dict[str, Any]:
-    """What a student sees of an attempt of theirs, as JSON. ``used``: which of those it is that count as one."""
+    """An attempt as its student sees it, as JSON. ``used`` is its number among those that count."""
     policy = settings().live_of(attempt.lab)
     card: dict[str, Any] = {
         "lab": attempt.lab,
@@ -137,7 +137,7 @@ def _verdict(result: SubmissionResult, points: bool) -> dict[str, Any]:
     message = FAULT_SENTENCE if result.fault else STATUSES[result.status].for_student
     if not points:
         message = message if result.fault or not result.readable else ONLY_RIGHT_OR_NOT
-        questions = [{"name": q.name, "passed": _right(q)} for q in result.questions]
+        questions = [{"name": q.name, "passed": q.is_right} for q in result.questions]
         return {"state": "graded", "message": message, "questions": questions}
     return {
         "state": "graded",
@@ -148,7 +148,7 @@ def _verdict(result: SubmissionResult, points: bool) -> dict[str, Any]:
         "questions": [
             {
                 "name": q.name,
-                "passed": _right(q),
+                "passed": q.is_right,
                 "points": q.points,
                 "max_points": q.max_points,
                 "cause": q.cause or "",
@@ -157,11 +157,6 @@ def _verdict(result: SubmissionResult, points: bool) -> dict[str, Any]:
             for q in result.questions
         ],
     }
-
-
-def _right(question: QuestionResult) -> bool:
-    """Whether a question is answered right in every respect that can be tested."""
-    return bool(question.tests) and all(test.passed for test in question.tests)
 
 
 def clock(when: float) -> str:

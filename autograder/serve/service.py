@@ -1,4 +1,4 @@
-"""What the handlers of one running service share: the journal, the queue, the graders, and who waits for news."""
+"""The state that a running service's handlers share: journal, queue, graders and rooms."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: Seconds between two looks at whether a verdict is there.
+LOOK_EVERY = 0.1
 #: How often one person may send a notebook in a minute, taken or not.
 A_MINUTE = 20
 #: How often one person may ask for pages and answers in a minute. A page of all 14 labs asks 29 times as it opens.
@@ -50,7 +52,7 @@ UPLOADS_OF_ONE, UPLOADS = 2, 64
 
 
 class Part(Protocol):
-    """What a learning system adds to a service."""
+    """A learning system's addition to a service."""
 
     routes: list[tuple[str, type[Handler]]]
 
@@ -65,7 +67,7 @@ class Part(Protocol):
 
     @property
     def trouble(self) -> str:
-        """What the team has to see to, in a sentence ("" when all is well)."""
+        """A sentence about what the team has to mend; "" when all is well."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ class Service:
         self.queue = FairQueue(options.jobs)
         self._kits = Path(tempfile.mkdtemp(prefix="coursekit-"))
         assignments = {lab: self._assignment(lab) for lab in options.labs}
-        self.graders = Graders(self.journal, self.queue, assignments, self._told)
+        self.graders = Graders(self.journal, self.queue, assignments, self._on_verdict)
         self.rooms = {lab: Room.of(lab, self.journal) for lab in options.labs}
         #: Waits for the disk, away from the event loop; more than one, so that slow disks share their waits.
         self.disk = ThreadPoolExecutor(4, "disk")
@@ -137,7 +139,6 @@ class Service:
         self._read: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=READS_A_MINUTE))
         self._laying_out = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._waiters: dict[int, list[asyncio.Event]] = defaultdict(list)
 
     def _assignment(self, lab: str) -> Assignment:
         kit = self._kits / lab / "coursekit"
@@ -164,13 +165,13 @@ class Service:
         self.journal.close()
         shutil.rmtree(self._kits, ignore_errors=True)
 
-    def not_too_often(self, name: str) -> bool:
+    def may_send(self, name: str) -> bool:
         """Note that somebody sends a notebook; whether that is not more often than anybody has reason to."""
-        return _seldom_enough(self._sent[name])
+        return _is_below_rate(self._sent[name])
 
-    def reads_not_too_often(self, name: str) -> bool:
+    def may_read(self, name: str) -> bool:
         """Note that somebody asks for a page or an answer; whether that is not more often than any page of ours does."""
-        return _seldom_enough(self._read[name])
+        return _is_below_rate(self._read[name])
 
     def student_of(self, login: str) -> str:
         """The student's folder for a login of a hub, by the class list if there is one; who is not on it keeps their own name.
@@ -207,39 +208,22 @@ class Service:
 
     async def wait_for_verdict(self, attempt: Attempt, seconds: float) -> Attempt:
         """The attempt, once it has a verdict or the time is over."""
-        news = asyncio.Event()
-        self._waiters[attempt.id].append(news)
-        try:
-            now = self.journal.attempt(attempt.id)
-            if now.verdict is None:
-                try:
-                    await asyncio.wait_for(news.wait(), seconds)
-                except TimeoutError:
-                    return now
-                now = self.journal.attempt(attempt.id)
-            return now
-        finally:
-            waiting = self._waiters[attempt.id]
-            waiting.remove(news)
-            if not waiting:
-                del self._waiters[attempt.id]
+        until = time.monotonic() + seconds
+        while attempt.id in self.rooms[attempt.lab].waiting and time.monotonic() < until:
+            await asyncio.sleep(LOOK_EVERY)
+        return self.journal.attempt(attempt.id)
 
-    def _told(self, attempt: Attempt, result: SubmissionResult) -> None:
-        """A grader's thread has a verdict: lay out what counts now, and tell who waits."""
+    def _on_verdict(self, attempt: Attempt, result: SubmissionResult) -> None:
+        """A grader's thread has a verdict: lay out what counts now, and tell the room, where whoever waits for it looks."""
         self.try_to_lay_out(attempt.lab, attempt.student)
         if self.part is not None:
             self.part.changed(attempt.lab, attempt.student)
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._tell, attempt, result)
-
-    def _tell(self, attempt: Attempt, result: SubmissionResult) -> None:
-        self.rooms[attempt.lab].verdict(attempt, result)
-        for news in self._waiters.get(attempt.id, ()):
-            news.set()
+            self._loop.call_soon_threadsafe(self.rooms[attempt.lab].verdict, attempt, result)
 
     @property
     def trouble(self) -> str:
-        """What the team has to see to, in a sentence ("" when all is well)."""
+        """A sentence about what the team has to mend; "" when all is well."""
         trouble = next(iter(self.not_laid_out.values()), "") or self.graders.trouble
         return trouble or (self.part.trouble if self.part is not None else "")
 
@@ -275,7 +259,7 @@ class Service:
             write_atomically(folder / "timestamp.txt", attempt.received_at + "\n")
 
 
-def _seldom_enough(times: deque[float]) -> bool:
+def _is_below_rate(times: deque[float]) -> bool:
     """Note that it happens once more, unless it has happened as often in the last minute as ``times`` holds."""
     now = time.monotonic()
     if len(times) == times.maxlen and now - times[0] < 60:

@@ -239,7 +239,7 @@ class Decide(Handler):
 
 
 def _sentence(text: object) -> str:
-    """What somebody wrote."""
+    """The sentence that somebody wrote. ``Failure`` for an empty one."""
     if not isinstance(text, str) or not text.strip():
         raise Failure(400, "Please write a sentence")
     return plain(text).strip()[:LONGEST]

@@ -1,4 +1,4 @@
-"""What a learning system is to ``pull`` and ``push``, and the record of what came from it and went to it."""
+"""The interface of a learning system for ``pull`` and ``push``, and the record of what was fetched and sent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograder.grading.submissions import MAX_BYTES
 #: A system may take its time over a large course.
 SECONDS = 120
 
-#: Shows how far something is that takes more than a moment: the things, how many they are, what is done to them.
+#: A progress bar around some things: the things, how many they are, what is done.
 Track = Callable[[Iterable[Any], int, str], Iterable[Any]]
 
 
@@ -31,7 +31,7 @@ class Refused(UserError):
 
 @dataclass(frozen=True)
 class Assignment:
-    """The lab, as the system has it. ``due`` is a time in seconds since 1970 (0: none), ``most`` the maximum grade."""
+    """The lab's assignment in the system. ``due`` is a time in seconds since 1970 (0: none), ``most`` the maximum grade."""
 
     title: str
     most: float
@@ -45,7 +45,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who may hand in: the system's number, and the words by which a class list may know them, the surest first."""
+    """Somebody who may hand in: the system's number, the name, and ids that a class list may have, the surest first."""
 
     user: int
     name: str
@@ -76,7 +76,7 @@ class HandedIn:
 
 @dataclass(frozen=True)
 class Entry:
-    """What the system holds for one attempt. ``comment`` is None where nobody may read it yet."""
+    """What the system holds for one attempt. ``comment`` is None while nobody may read it."""
 
     grade: float | None = None
     comment: str | None = ""
@@ -84,7 +84,7 @@ class Entry:
     modified: int = 0
     #: Why no grade is taken, a clause ("" when one is).
     locked: str = ""
-    #: Whether it is as far on its way to the student as it is to be: see ``--state``.
+    #: Whether it has the state that ``--state`` names, and has lost no points for lateness a second time.
     is_settled: bool = True
 
 
@@ -128,7 +128,7 @@ class System(Source, Protocol):
 
 @dataclass(frozen=True)
 class New:
-    """What is to be entered for somebody. ``page`` is None where the page that is there stays."""
+    """A new entry. ``page`` is None when the page that is there stays."""
 
     grade: float
     comment: str
@@ -149,7 +149,7 @@ def class_now(system: Source, track: Track) -> tuple[list[Person], dict[int, Han
 
 
 class Pulled(BaseModel):
-    """Whose notebook lies in which folder, and which attempt it is."""
+    """A student's folder, and the attempt that lies in it."""
 
     student: str
     attempt: int = -1
@@ -167,9 +167,9 @@ class Sent(BaseModel):
 
 
 class Record(BaseModel):
-    """What passed between a learning system and a class's folder, by the system's number of each user.
+    """What was fetched and sent for a class's folder, by the system's number of each user.
 
-    ``sent`` holds all that may stand in the system and be ours: after an answer that never came it may be the last or the one before.
+    ``sent`` holds every entry of ours that the system may have: when an answer is lost, it is the last one or the one before.
     """
 
     of: str
@@ -206,7 +206,7 @@ class Record(BaseModel):
 
 
 def token(system: str) -> str:
-    """The secret by which a system knows us: ``MOODLE_TOKEN``, say, or the file ``.moodle-token`` beside course.toml."""
+    """The system's token: from ``MOODLE_TOKEN``, say, or the file ``.moodle-token`` beside course.toml."""
     variable, path = f"{system.upper()}_TOKEN", course_file().with_name(f".{system.lower()}-token")
     found = os.environ.get(variable, "").strip()
     try:

@@ -1,4 +1,4 @@
-"""GitHub Classroom's repositories, fetched with ``git``: the roster says whose they are, the last commit when they came in."""
+"""Fetches GitHub Classroom's repositories with ``git``: the roster names the students, the last commit gives the time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autograder.systems.exchange import Assignment, File, HandedIn, Person, Refu
 
 #: Bytes that one repository may have, packed, and that git may take to fetch it.
 LARGEST, MEMORY = 128 << 20, 1 << 30
-#: Bytes of a list of names that are read, and that git may take for all else: a student chooses how large an object unpacks.
+#: Bytes of a list of names, and of git's memory otherwise: a student may make an object that unpacks to any size.
 _LISTED, _SMALL = 4 << 20, 256 << 20
 #: Seconds of a processor that git may take for one command.
 SECONDS = 10
@@ -107,7 +107,7 @@ class GitHub:
         return f"{self.key}-{self._logins[user]}"
 
     def _git(self, *words: str, largest: int = _LISTED, memory: int = _SMALL) -> bytes:
-        """What git writes, within limits and in a repository of ours: a student's configuration, hooks and filters are never there."""
+        """Git's output, within limits. The repository is ours, so no configuration, hook or filter of a student's runs."""
         if sys.platform == "win32" or shutil.which("git") is None:
             raise UserError("Pulling from GitHub needs git, and limits for it: use Linux or macOS.")
         import resource

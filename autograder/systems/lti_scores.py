@@ -1,11 +1,10 @@
-"""Sends the points that count to the learning system's gradebook, off everybody's way, until they have arrived.
+"""Sends the points that count to the learning system's gradebook, in a thread of its own, until they have arrived.
 
-What is to be sent follows from the journal alone, and what was sent is noted there: nothing is lost when the service ends,
-and the next start sends what is missing.
+The journal says what is to be sent and what was sent. So nothing is lost when the service ends: the next start sends the rest.
 
 A grade is always ``FullyGraded`` with a comment: ``PendingManual`` and a missing comment erase what is there. Where a
-written answer waits for a person, the points earned so far are sent, and the comment says what is not read yet. Nothing
-is sent that the student may not see yet.
+written answer waits for a person, the points earned so far are sent, and the comment says what is not read yet. What a
+person enters for it in the gradebook is sent within a minute. Nothing is sent that the student may not see yet.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import requests
@@ -29,8 +29,12 @@ from autograder.course.lists import summarize_names
 from autograder.course.policy_file import settings, spec
 from autograder.errors import UserError
 from autograder.exports.rows import graded
+from autograder.files import parse_time
 from autograder.gradebook.cells import test_cells
+from autograder.gradebook.final_points import TeacherMarks
+from autograder.gradebook.writer import storable
 from autograder.pages.render import plain
+from autograder.run.recorder import open_gradebook
 from autograder.serve import rules
 from autograder.serve.hand_in import marks_on
 from autograder.serve.journal import Journal
@@ -59,8 +63,10 @@ class Score:
     comment: str
 
 
-def score_of(journal: Journal, lab: str, student: str, item: str, user: str) -> Score | None:
-    """What counts now; None while that is not known, or is not for the student's eyes."""
+def score_of(
+    journal: Journal, lab: str, student: str, item: str, user: str, entered: Mapping[str, TeacherMarks]
+) -> Score | None:
+    """The score that counts now; None while nobody knows it, or the student may not see it. ``entered``: the gradebook's marks."""
     attempts = journal.attempts(lab, student)
     counts = rules.counting(lab, attempts)
     if counts is None or any(attempt.verdict is None for attempt in attempts):
@@ -70,6 +76,10 @@ def score_of(journal: Journal, lab: str, student: str, item: str, user: str) -> 
         return None
     result = replace(result, student=student, submitted_at=counts.received_at)
     marks, lab_spec, cells = marks_on(journal, counts), spec(lab), test_cells(spec(lab))
+    own = entered.get(storable(student), TeacherMarks())
+    if own.received is not None and own.received == parse_time(counts.received_at):  # of this attempt
+        scores, comments = {**own.scores, **marks.scores}, {**own.comments, **marks.comments}
+        marks = replace(own, scores=scores, comments=comments)
     row = graded(result, lab_spec, {student: marks}, cells)
     due = rules.due_of(lab, student)
     if due is not None:
@@ -83,7 +93,7 @@ def score_of(journal: Journal, lab: str, student: str, item: str, user: str) -> 
 
 
 class LtiClass(Lti):
-    """A course whose points go back. Its methods may be called from any thread."""
+    """A course that sends points. Its methods may be called from any thread."""
 
     def __init__(self, service: Service):
         super().__init__(service)
@@ -93,6 +103,8 @@ class LtiClass(Lti):
         #: Whose points have not arrived -> how often they were sent, and why.
         self._failed: dict[_Key, tuple[int, str]] = {}
         self._list_trouble = ""
+        #: Lab -> what people entered in the class's gradebook, by the student's name as stored; without a lab that was not read yet.
+        self._entered: dict[str, Mapping[str, TeacherMarks]] = {}
         self._changed = threading.Condition()
         self._ended = False
         self._connector: tuple[float, ServiceConnector] | None = None
@@ -112,7 +124,7 @@ class LtiClass(Lti):
         self.threads.shutdown(wait=False, cancel_futures=True)
 
     def changed(self, lab: str, student: str) -> None:
-        """Look at a student's points at once, or when it is their turn to be tried again."""
+        """Look at a student's points at once, or at the next try when they did not arrive."""
         with self._changed:
             self._when.setdefault((lab, student), 0.0)
             self._changed.notify()
@@ -126,7 +138,7 @@ class LtiClass(Lti):
 
     @property
     def trouble(self) -> str:
-        """What has not arrived, and why."""
+        """A sentence about points that have not arrived ("" for none)."""
         with self._changed:
             students = sorted({student for _, student in self._failed})
             why = next((why for _, why in self._failed.values()), "")
@@ -141,6 +153,7 @@ class LtiClass(Lti):
                 if time.monotonic() - looked >= LOOK:
                     looked = time.monotonic()
                     for lab in self.service.options.labs:
+                        self._entered[lab] = _in_gradebook(lab, self.service.options.out)
                         for student in {attempt.student for attempt in self.journal.attempts(lab)}:
                             self.changed(lab, student)
                 if time.monotonic() - listed >= LIST and (links := self.journal.notes(self.links)):
@@ -177,7 +190,7 @@ class LtiClass(Lti):
                 self._when[key] = time.monotonic() + wait
 
     def _send(self, lab: str, student: str) -> float:
-        """Send what counts, if it is not there yet; in how many seconds that can be done (0: it is)."""
+        """Send the score unless it is there already; the seconds to wait before it can be sent (0: done)."""
         people = self.journal.notes(self.people)
         user = next(
             (user for user, one in people.items() if one == {"student": student, "team": False}), None
@@ -185,7 +198,10 @@ class LtiClass(Lti):
         if user is None:  # a teacher, whom no gradebook has, or somebody with an invitation
             return 0.0
         services = (self.journal.noted(self.links, lab) or {}).get("scores", {})
-        score = score_of(self.journal, lab, student, services.get("lineitem", ""), user)
+        if lab not in self._entered:  # the gradebook could not be read
+            return LOOK
+        item = services.get("lineitem", "")
+        score = score_of(self.journal, lab, student, item, user, self._entered[lab])
         before = self.journal.noted("lti sent", f"{lab}/{student}") or {"at": 0.0, "score": None}
         now = time.time()
         if score is None or asdict(score) == before["score"]:
@@ -230,8 +246,16 @@ class LtiClass(Lti):
             log.warning("no class list: %s", error)
 
 
+def _in_gradebook(lab: str, out: Path) -> Mapping[str, TeacherMarks]:
+    """What people entered in the class's gradebook: nothing before the class is graded for good."""
+    if not (out / "gradebook.db").is_file():
+        return {}
+    with open_gradebook(lab, out) as gradebook:
+        return gradebook.all_marks()
+
+
 def _why(error: Exception) -> str:
-    """What the team reads of a failure."""
+    """A failure in words for the team."""
     if isinstance(error, LtiServiceException):
         asks = " (is this a student of the course there?)" if error.response.status_code == 400 else ""
         return f"it answers with status {error.response.status_code}{asks}"

@@ -1,6 +1,6 @@
 """An assignment of Moodle's, asked and graded by its web services (mod/assign/externallib.php of Moodle 4.5).
 
-What the service does silently is minded here: a grade above the maximum, or one that the gradebook overrides, is dropped while
+This module guards against what the service does silently: a grade above the maximum, or one that the gradebook overrides, is dropped while
 comment and files are kept; a wrong attempt number makes an attempt; staff and suspended people are graded like anybody; with a
 marking workflow nobody sees a grade without a state; a draft area takes the place of all feedback files.
 """

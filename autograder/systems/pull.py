@@ -1,4 +1,4 @@
-"""Lays out what the learning system holds as ``autograder grade`` reads it: notebooks, times, extensions, a folder for everybody."""
+"""Fetches notebooks, times and extensions from a learning system, and lays them out as ``autograder grade`` reads them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def pull(system: Source, submitted: Path, lab: str, track: Track) -> Done:
     record = Record.read(submitted, lab, system)
     people, attempts, notes = class_now(system, track)
     folders = _folders(people, record, system.name, notes)
-    notes += _strangers(folders)
+    notes += class_list().notes_about(folders.values(), "On the class list, but no student there")
     require_apart(submitted, folders.values())
     fetched, without = list[str](), list[str]()
     try:
@@ -92,7 +92,7 @@ def _is_here(known: Pulled, attempt: HandedIn, submitted: Path, lab: str) -> boo
 def _fetch(
     system: Source, attempt: HandedIn, student: str, submitted: Path, lab: str, notes: list[str]
 ) -> bool:
-    """Bring one student's notebook here; whether it is now the one that lies in the folder."""
+    """Fetch one student's notebook; whether it now lies in the folder."""
     time = f"{datetime.fromtimestamp(attempt.when, UTC):%Y-%m-%d %H:%M:%S} UTC"
     with tempfile.TemporaryDirectory(prefix="autograder-") as scratch:
         for file in attempt.files:
@@ -128,7 +128,7 @@ def _fetch(
 
 
 def _folders(people: Sequence[Person], record: Record, system: str, notes: list[str]) -> dict[int, str]:
-    """What each person's folder is called: as before, as the class list has it, else by the surest word that the system gives."""
+    """The name of each person's folder: as before, as on the class list, else the surest id of the system."""
     listed, folders = class_list(), dict[int, str]()
     for person in people:
         found = {one.student for word in person.words if (one := listed.find(word)) is not None}
@@ -145,23 +145,10 @@ def _folders(people: Sequence[Person], record: Record, system: str, notes: list[
     return {**folders, **{user: f"{folders[user]}_{user}" for user in twice}}
 
 
-def _strangers(folders: dict[int, str]) -> list[str]:
-    """Sentences about whom only the class list, or only the system, has."""
-    listed = class_list()
-    if not listed:
-        return []
-    strangers = [name for name in folders.values() if listed.of_folder(name) is None]
-    absent = [person.student for person in listed.absent(folders.values())]
-    notes = [f"Not on the class list: {summarize_names(strangers)}."] if strangers else []
-    return notes + (
-        [f"On the class list, but no student there: {summarize_names(absent)}."] if absent else []
-    )
-
-
 def _extend(
     system: Source, people: Sequence[Person], folders: dict[int, str], lab: str, track: Track
 ) -> list[str]:
-    """Write who has longer into ``extensions.csv``. The longer of what the course and the system give counts, and is said."""
+    """Add extensions to ``extensions.csv``; sentences. The longer of the course's and the system's counts."""
     theirs = system.assignment.due
     due = settings().due(lab) or (_utc(theirs) if theirs else None)
     notes = _about_due(system, lab)

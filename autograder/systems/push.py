@@ -1,4 +1,4 @@
-"""Enters grade, comment and feedback page in the learning system, reads them again, and leaves alone what people entered there."""
+"""Enters grade, comment and feedback page in the learning system, reads them again, and leaves people's own entries alone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SAME = 0.005
 
 @dataclass(frozen=True)
 class Row:
-    """One student's line of the table: what the system has, what it would get, and what becomes of it.
+    """One student's line of the table: what the system has, what it would get, and what happens.
 
     ``what`` is ``new``, ``change``, ``as it is`` or ``left out``; ``why`` says why it is left out, or what the grade still lacks.
     """
@@ -53,11 +53,6 @@ class Row:
     what: str
     why: str = ""
     digest: str = ""
-
-    def as_json(self) -> dict[str, object]:
-        """The row for ``--json``."""
-        there, here = self.now.grade, self.new.grade if self.new is not None else None
-        return {"student": self.student, "there": there, "here": here, "what": self.what, "why": self.why}
 
 
 def plan(
@@ -96,7 +91,7 @@ def plan(
 
 
 def _of_groups(rows: Sequence[Row], system: System) -> list[Row]:
-    """The rows. Where a group's members share one grade, none of them gets it unless it is right for all of them."""
+    """The rows. Members of a group that has one grade are left out unless the grade is right for all of them."""
     grades = defaultdict[int, set[float | None]](set)
     for row in rows:
         if row.user in system.groups:
@@ -130,7 +125,7 @@ def _why_not(row: Graded, known: Pulled | None, now: HandedIn | None, is_active:
 
 
 def _planned(row: Row, system: System, grades: Grades, ours: Sequence[Sent], may_replace: bool) -> Row:
-    """The row of somebody who has a place in the system: what they would get there, and whether they do."""
+    """The row of a student of the system: the new entry, and whether it is sent."""
     one, now, most = grades.by_student[row.student], row.now, system.assignment.most
     page = FeedbackWriter(grades.spec, Path()).page(one.result, grades.marks.get(one.student)).encode()
     digest, name = hashlib.sha256(page).hexdigest(), f"{grades.spec.name}.html"
@@ -165,7 +160,7 @@ def _is_free(now: Entry) -> bool:
 
 
 def _is_ours(sent: Sent, now: Entry) -> bool:
-    """Whether what is there is what we entered. Where the comment cannot be read, nobody may have saved the grade since."""
+    """Whether the entry there is what we sent. When the comment is hidden, the time of the last change tells."""
     if now.grade is None or abs(now.grade - sent.grade) >= _SAME:
         return False
     if now.comment is None or sent.comment is None:
@@ -174,7 +169,7 @@ def _is_ours(sent: Sent, now: Entry) -> bool:
 
 
 def _text(comment: str) -> str:
-    """A comment's words: systems write its tags and entities as they like."""
+    """A comment's words, for systems change tags and entities."""
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", comment)).split())
 
 

@@ -1,29 +1,27 @@
 """Runs a failed hidden test again with the course's answers to *earlier* questions, so that a slip costs points once.
 
-A later question often builds on the student's earlier answers. Where one of those is wrong or not written,
-every test of the later question would fail, however good the later answer is::
+A later question often calls earlier answers. Where one of those is wrong or missing, every test of the later
+question would fail, however good the later answer is::
 
     @hidden_test("multi_head_attention")
     @follow_through("def split_heads(x, h): ...", "split_heads")
-    def test_a_sentence_listens_to_itself(student, rng): ...
+    def test_a_sentence_listens_to_itself(student): ...
 
-The first run uses the student's earlier answers, so an answer that fits its own helpers loses nothing. The second one
-puts the course's in the place of those that are not right. Where only the second one ends in an error, the answer needs
-something that the student's helper alone has: an argument, say, or a type of result. Then nobody can tell what it is
-worth until the helper is mended: the test costs nothing, says ``MEND_FIRST``, and a person is asked to look.
+The first run uses the student's earlier answers, so an answer that fits its own helpers loses nothing. The second run
+replaces those that are wrong by the course's. Where only the second run ends in an error, the answer needs something that
+only the student's helper has, such as an extra argument. The test then costs nothing, says ``MEND_FIRST``, and a person
+looks.
 
-The course's versions run beside the student's code, which can find them there. So only those are sent that are named, with
-what they call: never the answer to the question itself or to a later one.
+The course's versions run beside the student's code, which can read them. So only the named ones are sent, with what
+they call: never the answer to the question itself or to a later one.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
-import copy
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from autograder.errors import UserError
 from autograder.results import MEND_FIRST
@@ -52,16 +50,15 @@ def restore():
 def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A decorator, below ``hidden_test``: ``source`` defines the course's versions of the names ``replaced``.
 
-    Both runs draw the same inputs. The test fails with the message of the second. Afterwards the student's names are back in place.
+    The test fails with the message of the second run. Afterwards the student's names are back in place.
     """
     definitions = definitions_for(source, replaced)
 
     def mark(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
-        def run_again(student: Student, **arguments: Any) -> None:
-            again = copy.deepcopy(arguments)  # the generator, before the first run draws from it
+        def run_again(student: Student) -> None:
             try:
-                return test(student, **arguments)
+                return test(student)
             except (StudentGone, UserError):
                 raise
             except Exception as failure:  # also of what a test makes of a value that came back
@@ -72,7 +69,7 @@ def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]
             with _in_place(student, definitions, wrong, first):
                 student.start_trace()  # a diagnosis sees the answer itself, not what a wrong helper made of it
                 try:
-                    test(student, **again)
+                    test(student)
                     student.note = f"with the course's {' and '.join(wrong)} in place of your own"
                 except StudentError:
                     if isinstance(first, StudentError):
@@ -103,7 +100,7 @@ def _in_place(student: Student, definitions: str, names: Sequence[str], earlier:
 
 
 def definitions_for(source: str, names: tuple[str, ...]) -> str:
-    """The part of ``source`` that defines ``names``: its imports, their definitions, and those that they call."""
+    """The imports of ``source``, the definitions of ``names``, and the definitions that these call."""
     tree = ast.parse(source)
     definitions = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     kept, pending = set(), list(names)

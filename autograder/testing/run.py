@@ -1,33 +1,28 @@
 """Hidden tests: how one is declared, how a lab's are collected, and how one is run on an answer.
 
-A test's docstring is the title that a student reads; it names no input. ``student`` is a
-``sandbox.host.student.Student``; ``rng`` is a NumPy generator seeded from the course's secret salt and the test's
-name, the same for every student and every regrade. Every test must compare values: a test that a function returning
-rubbish can pass gives points for nothing. ``weight`` sets a test's share of its question's points (default 1).
+A test's title is what a student reads; it names no input. ``student`` is a ``sandbox.host.student.Student``. The inputs are drawn
+from the course's secret salt, the same for every student and every regrade. Every test must compare values: a test that a
+function returning rubbish can pass gives points for nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib
 import inspect
 import io
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from types import ModuleType
 from typing import Any, TypeVar, cast
-
-import numpy as np
 
 from autograder.course.masters import lab_as_written, solution, source_of_import
 from autograder.errors import UserError
 from autograder.results import TestResult
 from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone, TraceEntry
 from autograder.sandbox.host.student import Student
-from autograder.testing.catalogue import loaded_anew, questions_engine
 from autograder.testing.expect import Failed
 from autograder.testing.safe_errors import TYPES, safe_name
 
@@ -77,18 +72,8 @@ class HiddenTest:
     #: The share of the question's points that a failure takes, for a test that earns none.
     deducts: float = 0.0
 
-    @cached_property
-    def takes_rng(self) -> bool:
-        """Whether the test draws its inputs."""
-        return "rng" in inspect.signature(self.function).parameters
 
-    def rng(self) -> np.random.Generator:
-        """A generator seeded from the salt, the question and the test's name."""
-        digest = hashlib.sha256(f"{_salt}|{self.question}|{self.name}".encode()).digest()
-        return np.random.default_rng(int.from_bytes(digest[:8], "big"))
-
-
-def hidden_test(question: str, weight: float = 1.0) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def hidden_test(question: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Mark a function as a hidden test of ``question``: a test cell of an imported lab."""
 
     def mark(function: Callable[..., None]) -> Callable[..., None]:
@@ -99,7 +84,7 @@ def hidden_test(question: str, weight: float = 1.0) -> Callable[[Callable[..., N
             )
         marked: Any = function
         lab = function.__module__.removesuffix(".cells").rpartition(".m")[2]
-        marked.hidden_test = HiddenTest(question, function.__name__, title, function, weight, lab)
+        marked.hidden_test = HiddenTest(question, function.__name__, title, function, 1.0, lab)
         return function
 
     return mark
@@ -112,7 +97,9 @@ def tests_of(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
     A question of an imported lab has none when its test cell stayed in the notebook.
     """
     if not source_of_import(lab):
-        found: dict[str, tuple[HiddenTest, ...]] = questions_engine().hidden_tests(lab)
+        # The module that makes tests of question files stands above this one, which serves its callers.
+        engine = importlib.import_module("autograder.questions.engine.as_tests")
+        found: dict[str, tuple[HiddenTest, ...]] = engine.hidden_tests(lab)
         return found
     by_question: dict[str, list[HiddenTest]] = {name: [] for name, _ in lab_as_written(lab).questions}
     for test in _tests_in(importlib.import_module(f"autograder.questions.m{lab}.cells")):
@@ -139,23 +126,14 @@ class TestRun:
 
 
 def run_test(test: HiddenTest, student: Student) -> TestRun:
-    """Run one hidden test. ``StudentGone``, and an error of the test itself, are raised.
-
-    Under the watch for forbidden functions a test that has passed need not run: what it asked is asked again.
-    """
-    if student.ask_again(test.name):
-        return TestRun(test, TestResult(test.title, True), ())
+    """Run one hidden test. ``StudentGone``, and an error of the test itself, are raised."""
     student.start_trace()
     student.note = ""
     error: StudentError | None = None
     unsendable = ""
-    arguments: dict[str, Any] = {"student": student}
-    if test.takes_rng:
-        arguments["rng"] = test.rng()
     try:
         with contextlib.redirect_stderr(io.StringIO()):  # a warning may hold a student's value
-            test.function(**arguments)
-        student.keep_requests(test.name)
+            test.function(student)
         result = TestResult(test.title, True, student.note)
     except Failed as failure:
         result = TestResult(test.title, False, str(failure))
@@ -179,11 +157,8 @@ def run_test(test: HiddenTest, student: Student) -> TestRun:
 @cached_for_salt
 def _master_passes(test: HiddenTest) -> bool:
     """Whether the master's answer passes: if not, the test is at fault and no student."""
-    arguments: dict[str, Any] = {"student": Student.local_namespace(solution(test.lab), test.question)}
-    if test.takes_rng:
-        arguments["rng"] = test.rng()
     try:
-        test.function(**arguments)
+        test.function(Student.local_namespace(solution(test.lab), test.question))
     except MemoryError:  # a student's values take it: that is not to be remembered
         raise
     except (Exception, SystemExit):
@@ -214,13 +189,7 @@ def earned(points: float, runs: Sequence[tuple[float, bool]]) -> float:
 
 
 def student_with_answer(lab: str, question: str, function: Any) -> Student:
-    """A ``Student`` that answers ``question`` with ``function``, and every other question as the master does.
-
-    The helpers of a misconception are found in its module, as always; what it keeps from call to call is not another's.
-    """
-    named = getattr(function, "course_answer", None)
-    if named:
-        function = loaded_anew([named[1]])[0].function
+    """A ``Student`` that answers ``question`` with ``function``, and every other question as the master does."""
     return Student.local_namespace({**solution(lab), question: function}, question)
 
 

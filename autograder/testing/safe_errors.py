@@ -132,8 +132,6 @@ _FORMS = (
     "probabilities are not non-negative",
     "Probabilities are not non-negative",
     "Probabilities do not sum to #. See Notes section of docstring for more information.",
-    "probabilities contain NaN",
-    "probabilities are not non-negative",
     "'a' and 'p' must have same size",
     "a must be greater than 0 unless no samples are taken",
     "high <= low",

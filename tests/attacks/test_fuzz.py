@@ -8,7 +8,6 @@ import io
 import itertools
 import json
 import random
-import re
 import shutil
 import time
 import unicodedata
@@ -35,7 +34,6 @@ from autograder.errors import Unreadable, UserError
 from autograder.exports.matching import match
 from autograder.files import folder_name, parse_time
 from autograder.gradebook.writer import storable
-from autograder.grading.kit_imports import kit_files_named
 from autograder.grading.off_limits import forbidden_used
 from autograder.grading.repair import Template, repair
 from autograder.grading.symptoms import symptom_of
@@ -148,7 +146,7 @@ def twisted_frames(rng: random.Random) -> Iterator[bytes]:
 def read_frame(frame: bytes) -> str:
     """Decode it as the harness does; compare the value with what is right, and describe it."""
     try:
-        wire.decode(frame, resolve=lambda reference: reference, allow_opaque=frame[-1:] > b"\x7f")
+        wire.decode(frame, resolve=lambda reference: reference)
         value = wire.decode(frame)
     except wire.WireError:
         return "refused"
@@ -211,8 +209,8 @@ def twisted_cells(rng: random.Random) -> Iterator[bytes]:
 
 
 def read_cell(raw: bytes) -> str:
-    """Read it as grading does: for the kit, another lab and forbidden calls, and as an error's message."""
-    kit_files_named(raw, LAB), other_lab(raw, LAB)
+    """Read it as grading does: for another lab and forbidden calls, and as an error's message."""
+    other_lab(raw, LAB)
     text = raw.decode("utf-8", "surrogatepass")
     safe_message(text, text)
     forbidden_used(lab_name("07"), "scaled_dot_product_attention", [text])
@@ -283,7 +281,6 @@ def read_zip(data: bytes, home: Path) -> str:
 
 # Downloads in which Mallory calls herself and her file what she likes.
 
-PREFIX = "lab-01-"
 _FIRST = ("Ada", "Bo", "Chloé", "Ada", "Jürgen", "Mary Ann", "O'Neil")
 _LAST = ("Lovelace", "Li", "Müller", "van Dyk", "Smith-Jones", "1984", "Lovelace")
 
@@ -293,35 +290,27 @@ class _Student:
     first: str
     last: str
     login: str
-    github: str
     number: int
 
     @property
     def names(self) -> dict[str, str]:
         """What each learning system calls this student."""
         canvas = "".join(letter for letter in (self.last + self.first).lower() if letter.isalnum())
-        return {"canvas": canvas, "moodle": f"{self.first} {self.last}", "classroom": PREFIX + self.github}
+        return {"canvas": canvas, "moodle": f"{self.first} {self.last}"}
 
     def path(self, kind: str, name: str, file: str = "x.ipynb") -> str:
         """The path of the hand-in. The number is the system's; name and file are the student's own choice."""
-        canvas, moodle = f"_{self.number}_{self.number + 10_000}_", f"_{self.number}_assignsubmission_file_/"
-        return name + {"canvas": canvas, "moodle": moodle, "classroom": "/"}[kind] + file
+        middle = f"{self.number + 10_000}_" if kind == "canvas" else "assignsubmission_file_/"
+        return f"{name}_{self.number}_{middle}{file}"
 
     def row(self, kind: str) -> dict[str, object]:
         """The row of the system's list of times, which is its list of grades, too."""
-        time, mail = (
-            f"2026-03-02 {self.number // 60 % 24:02}:{self.number % 60:02}:00+0000",
-            f"{self.login}@example.edu",
-        )
-        name = self.names["moodle"]
-        return {
-            "canvas": {"Student": name, "ID": self.number, "user_id": self.number, "SIS Login ID": self.login}
-            | {"Section": "a", "submitted_at": time},
-            "moodle": {"Identifier": f"Participant {self.number}", "Full name": name, "Email address": mail}
-            | {"Last modified (submission)": time},
-            "classroom": {"github_username": self.github, "student_repository_name": self.names["classroom"]}
-            | {"submission_timestamp": time},
-        }[kind]
+        time = f"2026-03-02 {self.number // 60 % 24:02}:{self.number % 60:02}:00+0000"
+        if kind == "canvas":
+            numbers = {"ID": self.number, "user_id": self.number, "SIS Login ID": self.login, "Section": "a"}
+            return {"Student": self.names["moodle"], **numbers, "submitted_at": time}
+        mail = {"Email address": f"{self.login}@example.edu", "Last modified (submission)": time}
+        return {"Identifier": f"Participant {self.number}", "Full name": self.names["moodle"], **mail}
 
 
 def _class(rng: random.Random) -> list[_Student]:
@@ -330,7 +319,7 @@ def _class(rng: random.Random) -> list[_Student]:
         first, last = rng.choice(_FIRST), rng.choice(_LAST)
         short = "".join(letter for letter in first.lower() if letter.isascii() and letter.isalpha())
         login = rng.choice((f"{short}{place}", f"{short}-{place}", str(80_000 + place), f"{short}_{place}"))
-        made.append(_Student(first, last, login, f"{short}-hub-{place}", number))
+        made.append(_Student(first, last, login, number))
     return made
 
 
@@ -339,7 +328,7 @@ def _chosen(rng: random.Random, students: Sequence[_Student]) -> str:
     words = []
     for one in rng.choices(students, k=rng.choice((1, 1, 2))):
         numbered = (f"{word}_{one.number}" for word in one.names.values())
-        words.append(rng.choice((*one.names.values(), *numbered, one.login, f"i{one.number}", one.github)))
+        words.append(rng.choice((*one.names.values(), *numbered, one.login, f"i{one.number}")))
     name = rng.choice(("", "_", "-", " ")).join(words)
     forms = (
         name,
@@ -386,17 +375,12 @@ def _collected(
 def read_download(data: bytes, home: Path) -> str:
     """Collect a class without Mallory and with her: nobody gets another's notebook, time or row, or it is said."""
     rng = random.Random(data)
-    students, kind = _class(rng), rng.choice(("canvas", "moodle", "classroom"))
+    students, kind = _class(rng), rng.choice(("canvas", "moodle"))
     name, file = _chosen(rng, students), rng.choice(("x", _chosen(rng, students))) + ".ipynb"
-    github = name.removeprefix(PREFIX) if kind == "classroom" else "mallory"
-    mallory = _Student(name, "", "mallory", github, 9990)
-    if kind == "classroom":  # GitHub has each login once, in few letters
-        name = mallory.names[kind]
-        if not re.fullmatch(r"[A-Za-z0-9-]+", github) or github.lower() in {s.github for s in students}:
-            return "no such login"
+    mallory = _Student(name, "", "mallory", 9990)
     people = ClassList()
     if rng.random() < 0.7:
-        listed = [*students, _Student("Mallory", "M", "mallory", github, 9990)]
+        listed = [*students, _Student("Mallory", "M", "mallory", 9990)]
         people = read_class_list(_written(home / "roster.csv", [
             {"student": s.login, "name": s.names["moodle"], "email": f"{s.login}@example.edu",
              "id number": f"i{s.number}", "canvas id": s.number}
@@ -419,18 +403,17 @@ def read_download(data: bytes, home: Path) -> str:
         now = found[where[content]][1]
         assert now == before or (not now and where[content] in notes), f"{student}'s time became {now!r}"
     assert where.get("9990") not in kept
-    if kind != "classroom":
-        system = {"canvas": "canvas", "moodle": "moodle-worksheet"}[kind]
-        table = read_list(_written(home / "grades.csv", rows))
-        try:
-            match(system, table, list(kept), people)
-        except UserError:
-            return "collected"
-        matched = match(system, table, found, people)
-        numbers = [str(s.number) for s in (*students, mallory)]
-        assert all(found[folder][0] == numbers[row] for row, folder in matched.students.items())
-        unmatched = found.keys() - set(matched.students.values())
-        assert unmatched <= {*matched.lost, *matched.renamed, *matched.doubled}, "no row, and it is not said"
+    system = {"canvas": "canvas", "moodle": "moodle-worksheet"}[kind]
+    table = read_list(_written(home / "grades.csv", rows))
+    try:
+        match(system, table, list(kept), people)
+    except UserError:
+        return "collected"
+    matched = match(system, table, found, people)
+    numbers = [str(s.number) for s in (*students, mallory)]
+    assert all(found[folder][0] == numbers[row] for row, folder in matched.students.items())
+    unmatched = found.keys() - set(matched.students.values())
+    assert unmatched <= {*matched.lost, *matched.renamed, *matched.doubled}, "no row, and it is not said"
     return "collected"
 
 

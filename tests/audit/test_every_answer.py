@@ -10,12 +10,12 @@ from dataclasses import replace
 import pytest
 from coursekit.notebook.verdict import Mark, Verdict
 
-from autograder.audit.public_checks import audit_public
+from autograder.audit.question import card_faults
 from autograder.course.masters import all_labs, solution
 from autograder.course.policy_file import spec
+from autograder.questions.engine.answers import answers_of
 from autograder.questions.engine.question import questions_of
-from autograder.testing import catalogue
-from tests.audit import one_pass, slips, styles
+from tests.audit import one_pass, styles
 from tests.audit.one_pass import faults
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("answers")]
@@ -39,22 +39,17 @@ def test_each_question_with_points_has_a_file(lab):
 LAB, QUESTION = "01_markov_bigram", "normalise_rows"
 
 
-def test_a_misconception_without_its_hint_on_the_card_is_found(monkeypatch):
-    known = catalogue.answers_of(LAB)
-    columns = next(a for a in known["misconception"][QUESTION] if a.name == "columns_normalised")
-    other = {"misconception": {QUESTION: [replace(columns, hint="Something else.")]}}
-    monkeypatch.setattr("autograder.audit.public_checks.answers_of", lambda lab: other)
-    monkeypatch.setattr("autograder.audit.public_checks.loaded_anew", tuple)
-    assert ("columns_normalised", "its card does not show its hint") in [
-        (t.answer, t.sentence) for t in audit_public(LAB, QUESTION)
-    ]
+def test_a_misconception_without_its_hint_on_the_card_is_found():
+    answer = next(a for a in answers_of(LAB)["misconception"][QUESTION] if a.name == "columns_normalised")
+    assert card_faults(LAB, QUESTION, answer.function, answer) == ()
+    other = replace(answer, hint="Something else.")
+    assert card_faults(LAB, QUESTION, answer.function, other) == ("its card does not show its hint",)
 
 
 def test_a_slip_that_costs_nothing_is_named(monkeypatch):
-    right = slips.Slip(QUESTION, "right after all", solution(LAB)[QUESTION], "a little", True)
-    monkeypatch.setattr(one_pass, "slips_of", lambda *_: [right])
-    expected = "slip “right after all”: it keeps 100% of the points and should lose a little"
-    assert list(one_pass._slips(LAB, QUESTION)) == [expected]
+    monkeypatch.setattr(one_pass, "slips_of", lambda *_: {"right after all": solution(LAB)[QUESTION]})
+    loses, is_red = one_pass._slips(LAB, QUESTION)
+    assert loses.endswith("keeps 100% of the points and should lose a little") and is_red.endswith("is green")
 
 
 def test_a_style_that_loses_points_is_named(monkeypatch):

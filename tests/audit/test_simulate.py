@@ -10,7 +10,7 @@ import pytest
 from autograder.audit.simulate import Kind, kinds_of, pick, simulate
 from autograder.course.masters import lab_name, solved
 from autograder.errors import UserError
-from autograder.testing.catalogue import answers_of
+from autograder.questions.engine.answers import answers_of
 
 LAB = lab_name("01")
 

@@ -63,19 +63,10 @@ def test_a_log_in_an_old_alphabet_ends_no_command():
 
 def test_results_are_not_written_where_submissions_read(tmp_path, monkeypatch):
     monkeypatch.setattr(visible, "SYSTEM_FOLDERS", (str(tmp_path / "usr"),))
+    out = ["--out", tmp_path / "out"]
     for words in (
-        [
-            "grade",
-            "01",
-            "--submitted",
-            tmp_path,
-            "--out",
-            tmp_path / "out",
-            "--json",
-            tmp_path / "usr/r.json",
-        ],
-        ["check-course", "--json", tmp_path / "usr/r.json"],
-        ["export", "canvas", "01", "--out", tmp_path / "out", "--to", tmp_path / "usr"],
+        ["grade", "01", "--submitted", tmp_path, *out, "--json", tmp_path / "usr/r.json"],
+        ["export", "canvas", "01", *out, "--to", tmp_path / "usr"],
     ):
         done = CliRunner().invoke(app, list(map(str, words)))
         assert isinstance(done.exception, UserError) and "which submissions can read" in str(done.exception)

@@ -52,12 +52,6 @@ def test_a_lab_is_checked_and_released(run, tmp_path):
     assert (tmp_path / "bundle" / LAB / f"{LAB}.ipynb").is_file()
 
 
-#: It executes a notebook for half a minute; what it imports of ours, the test above imports too.
-@pytest.mark.proof
-def test_a_lab_is_executed(run):
-    assert "executed" in run("build", "--force", "01")
-
-
 def test_a_class_is_collected_and_its_results_are_exported(run, graded, tmp_path):
     said = run("collect", graded / "submitted", "01", "--submitted", tmp_path / "submitted")
     assert "2 submissions" in said

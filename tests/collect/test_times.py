@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
-from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -106,44 +105,9 @@ def test_a_plain_list_and_github_classrooms_grades_give_the_times(tmp_path, out)
     assert stamps(out) == {"ada": "2026-03-02 12:00:00 UTC", "bo": "2026-03-02 17:00:00 UTC"}, (
         "the last counts"
     )
-    grades = "github_username,student_repository_name,submission_timestamp\nada,lab-07-ada,2026-03-03 08:00:00 UTC\n"
+    grades = "roster_identifier,github_username,student_repository_name,submission_timestamp\nada,x,lab-07-x,2026-03-03 08:00:00 UTC\n"
     collect(source, out, LAB, times=listed(tmp_path / "g.csv", grades))
     assert stamps(out)["ada"] == "2026-03-03 08:00:00 UTC"
-
-
-def test_one_new_name_on_canvas_is_said_and_another_courses_list_is_refused(tmp_path, out, course_at):
-    course_at("", "student,name,canvas id\nada,Ada Lovelace,101\nbo,Bo Bohr,102\nmallory,Mallory M,103\n")
-    files = {
-        f"{who}_{number}_9_{LAB}.ipynb": who
-        for who, number in (("lovelaceada", 101), ("bohrbo", 102), ("batman", 103))
-    }
-    done = collect(zip_of(tmp_path / "c.zip", dict(files)), out, LAB)
-    assert done.kind == "canvas" and set(done.students) == {"ada", "bo", "batman_103"}
-    assert any(
-        "103 is “Mallory M” on the class list and “batman” in the download" in note for note in done.notes
-    )
-    course_at("", "student,name,canvas id\nx,Xenia X,101\ny,Yoko Y,102\nmallory,Batman,103\n")
-    with pytest.raises(
-        UserError, match="so for 2 of 3: the list is another course's, and nothing was collected"
-    ):
-        collect(zip_of(tmp_path / "c.zip", dict(files)), tmp_path / "other", LAB)
-
-
-def test_a_timestamp_without_a_zone_is_in_the_courses_and_one_of_two_dates_is_no_time(
-    tmp_path, out, course_at
-):
-    course_at('timezone = "Asia/Tokyo"')
-    times = {"ada": "2026-10-01 20:00:00", "bo": "02/03/2026 10:00", "cy": "2026-10-01 20:00:00 UTC"}
-    files = {f"{who}/{LAB}/{LAB}.ipynb": who for who in times}
-    files |= {f"{who}/{LAB}/timestamp.txt": time for who, time in times.items()}
-    files |= {
-        f"di/{LAB}.ipynb": "di",
-        "di/timestamp.txt": "1999-01-01 00:00:00 UTC",
-    }  # not where the exchange puts it
-    done = collect(folder_of(tmp_path / "class", files), out, LAB)
-    assert stamps(out) == {"ada": "2026-10-01 11:00:00 UTC", "cy": "2026-10-01 20:00:00 UTC"}
-    assert any("without a zone they are taken for Asia/Tokyo (course.toml)" in note for note in done.notes)
-    assert "bo: timestamp.txt holds no valid time." in done.notes
 
 
 def test_names_with_underscores_and_anonymous_ones_are_read(tmp_path, out):
@@ -170,19 +134,32 @@ def test_a_notebook_of_another_lab_is_said(tmp_path, out):
     assert any(f"is a notebook of 06_positions, not of {LAB}" in note for note in done.notes)
 
 
-def test_one_new_name_in_a_list_of_times_ends_nothing_and_another_courses_list_does(tmp_path, out):
-    people = [("bachbo", "Bach, Bo", 102), ("kerncleo", "Kern, Cleo", 103), ("batman", "Mint, Mallory", 104)]
-    names = {f"{name}_{number}_9000_{LAB}.ipynb": name for name, _, number in people}
-    rows = [f'"{name}",{number},2026-03-01 10:00:00 UTC' for _, name, number in people]
-    header = "name,user_id,submitted_at"
-    times = listed(tmp_path / "t.csv", "\n".join([header, *rows]))
-    done = collect(zip_of(tmp_path / "z.zip", dict(names)), out, LAB, times=times)
-    assert len(done.students) == 3 and done.without_time == ("batman_104",)
-    assert any("Name in t.csv does not match" in note and "batman_104" in note for note in done.notes)
-    rows = [f'"{name} X",{number},2026-03-01 10:00:00 UTC' for _, name, number in people]
-    others = listed(tmp_path / "o.csv", "\n".join([header, *rows]))
-    with pytest.raises(UserError, match="is another assignment's or another course's"):
-        collect(zip_of(tmp_path / "y.zip", dict(names)), tmp_path / "other", LAB, times=others)
+def test_one_new_name_on_a_list_ends_nothing_and_another_courses_list_does(tmp_path, out, course_at):
+    people = {102: ("bachbo", "Bach, Bo"), 103: ("kerncleo", "Kern, Cleo"), 104: ("batman", "Mint, Mallory")}
+    source = zip_of(tmp_path / "z.zip", {f"{one}_{n}_9_{LAB}.ipynb": one for n, (one, _) in people.items()})
+    other = {102: "Xenia X", 103: "Yoko Y", 104: "Batman"}
+    for number, names in enumerate(({n: name for n, (_, name) in people.items()}, other)):
+        roster = "\n".join(["student,name,canvas id", *(f's{n},"{name}",{n}' for n, name in names.items())])
+        rows = [f'"{name}",{n},2026-03-01 10:00:00 UTC' for n, name in names.items()]
+        times = listed(tmp_path / "t.csv", "\n".join(["name,user_id,submitted_at", *rows]))
+        if number == 0:
+            course_at("", roster)
+            done = collect(source, out / "list", LAB)
+            assert set(done.students) == {"s102", "s103", "batman_104"}
+            said = "104 is “Mint, Mallory” on the class list and “batman” in the download"
+            assert any(said in note for note in done.notes)
+            course_at("")
+            done = collect(source, out / "times", LAB, times=times)
+            assert len(done.students) == 3 and done.without_time == ("batman_104",)
+            assert any("Name in t.csv does not match" in note and "batman_104" in note for note in done.notes)
+        else:
+            with pytest.raises(UserError, match="is another assignment's or another course's"):
+                collect(source, tmp_path / "other", LAB, times=times)
+            course_at("", roster)
+            with pytest.raises(
+                UserError, match="so for 2 of 3: the list is another course's, and nothing was collected"
+            ):
+                collect(source, tmp_path / "other", LAB)
 
 
 def test_whoever_is_called_like_what_a_list_calls_a_classmate_gives_her_no_time(tmp_path, out, course_at):
@@ -237,65 +214,15 @@ def test_wherever_collecting_is_stopped_a_new_notebook_has_no_earlier_ones_time(
         assert stamps(submitted) == {} and len(done.without_time) == 2
 
 
-def repositories(folder: Path, logins: Mapping[str, str]) -> tuple[Path, Path]:
-    """A download of GitHub Classroom's, each notebook with its repository's name as content, and the list with these logins."""
-    files = {f"{name}/{LAB}.ipynb": name for name in logins}
-    rows = [
-        f"{who},{name},2026-03-0{n} 10:00:00 UTC" for n, (name, who) in enumerate(logins.items(), 1) if who
-    ]
-    header = "github_username,student_repository_name,submission_timestamp"
-    marks = dict.fromkeys((f"{name}/.github/classroom.yml" for name in logins), "")
-    return folder_of(folder, files | marks), listed(
-        folder.parents[1] / f"{folder.name}.csv", "\n".join([header, *rows])
-    )
-
-
-def test_a_repository_is_whose_the_list_says_and_takes_no_classmates_place(tmp_path, out, course_at):
-    """GitHub lets people choose a login, and rename a repository. Ada's user name elsewhere is another's login there."""
-    roster = "student,name,username\nada,Ada A,ada1\nbo-b,Bo B,bo1\ncy,Cy,cy1\n"
-    course_at("", roster)
-    named = {"lab-ada": "ada", "lab-bo-b": "bo-b", "lab-ada1": "ada1", "lab-lab-ada": "lab-ada"}
-    renamed = ["lab-ada.zip", "ada", "cy", "lab-lab-cy"]
-    source, times = repositories(tmp_path / "dl" / "r", named | dict.fromkeys(renamed, ""))
-    done = collect(source, out, LAB, times=times)
-    found = {path.parents[1].name: path.read_text() for path in out.glob(f"*/{LAB}/{LAB}.ipynb")}
-    assert found == {who: name for name, who in named.items()} | {
-        f"{name} (repository)": name for name in renamed
-    }
-    assert {who: time[:10] for who, time in stamps(out).items()} == {
-        "ada": "2026-03-01", "bo-b": "2026-03-02", "ada1": "2026-03-03", "lab-ada": "2026-03-04"
-    }  # fmt: skip
-    assert done.kind == "classroom" and "1 of the class list are not in this download: cy." in done.notes
-    assert any(
-        "called after the repository: ada, cy, lab-ada.zip, lab-lab-cy." in note for note in done.notes
-    )
-
-
-def test_repositories_without_github_classrooms_list_are_refused_and_its_one_repository_is_read(
-    tmp_path, out
-):
-    """A clone has a student's dates, and names that say nothing: also where it has no workflows, and in a folder around all."""
-    source, times = repositories(tmp_path / "dl" / "r", {"lab-ada": "ada", "lab-bo": "bo"})
-    for where in (source, source.parent):
-        with pytest.raises(
-            UserError, match="give GitHub Classroom's grades CSV with --times, or --kind plain"
-        ):
-            collect(where, out, LAB)
-    assert collect(source.parent, out, LAB, times=times).students == ("ada", "bo")
+def test_repositories_are_refused_unless_their_folders_are_called_like_the_students(tmp_path, out):
+    """Whoever owns a repository may rename it: its name takes no classmate's place."""
     clones = folder_of(tmp_path / "c", {f"lab-{who}/{LAB}.ipynb": who for who in ("ada", "bo")})
-    for who in ("ada", "bo"):
-        (clones / f"lab-{who}" / ".git").mkdir()
-    with pytest.raises(UserError, match="give GitHub Classroom's grades CSV"):
+    (clones / "lab-ada" / ".git").mkdir()
+    (clones / "lab-bo" / ".github").mkdir()
+    (clones / "lab-bo" / ".github" / "classroom.yml").touch()
+    with pytest.raises(UserError, match="fetch them with `autograder github pull`, or give --kind plain"):
         collect(clones, out, LAB)
     assert collect(clones, out / "plain", LAB, kind="plain").students == ("lab-ada", "lab-bo")
-    folder_of(tmp_path / "b" / "bare", {f"lab-{who}/{LAB}.ipynb": who for who in ("ada", "bo")})
-    assert collect(tmp_path / "b", out / "bare", LAB, times=times).students == ("ada", "bo"), "by the list"
-    alone, times = repositories(tmp_path / "dl2" / "alone", {"lab-ada": "ada"})
-    folder_of(alone, {f"lab-ada/{who}/{LAB}.ipynb": who for who in ("bo", "cy")})
-    done = collect(alone, out / "alone", LAB, times=times)
-    assert done.students == ("ada",) and any(
-        "the one in the fewest folders, was taken" in n for n in done.notes
-    )
 
 
 def test_an_extension_of_whom_two_accounts_may_be_is_both_and_that_is_said(tmp_path, course_at):

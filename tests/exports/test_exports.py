@@ -95,7 +95,7 @@ def test_what_people_entered_is_in_the_exported_points(tmp_path, spec, make_resu
     assert rows[3][-1] == "" and rows[2][-1] == "", "a grade that is final lacks nothing"
 
 
-def test_moodles_import_and_worksheet_need_a_list(tmp_path, spec, make_result):
+def test_moodles_import_needs_a_list(tmp_path, spec, make_result):
     wrong = QuestionResult("softmax", 2.5, 6, misconception="<script>alert(1)</script>")
     results = [make_result("ada@uni.edu", questions=(QuestionResult("one_hot", 4, 4), wrong))]
     listed = tmp_path / "list.csv"
@@ -108,23 +108,6 @@ def test_moodles_import_and_worksheet_need_a_list(tmp_path, spec, make_result):
     assert any("are of 10 points" in note for note in made.notes)
     with pytest.raises(UserError, match="Only a list can say whom Moodle means"):
         export("moodle", results, spec, tmp_path)
-    with pytest.raises(UserError, match="numbers are the assignment's own"):
-        export("moodle-worksheet", [make_result("Ada_77")], spec, tmp_path)
-
-
-def test_moodles_own_worksheet_is_filled_in_and_closed_rows_stay(tmp_path, spec, make_result):
-    sheet = tmp_path / "worksheet.csv"
-    sheet.write_text(
-        "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,Feedback comments\n"
-        "Participant 77,Ada Lovelace,ada@uni.edu,Submitted,,10,Yes,\n"
-        "Participant 78,Niels Bohr,bohr@uni.edu,Submitted,9,10,No,well done\n"
-        "Participant 79,Marie Curie,mc@uni.edu,No submission,,10,Yes,\n"
-    )
-    results = [make_result("Ada Lovelace_77", 4, 2.5), make_result("bohr@uni.edu", 0, 0)]
-    made = export("moodle-worksheet", results, spec, tmp_path, roster=sheet)
-    [_, row] = table(made.paths[0])
-    assert row[4] == "6.5" and "6.5 of 10 points." in row[7] and "one_hot: 4 of 4" in row[7]
-    assert any("allows no change" in note and "bohr@uni.edu" in note for note in made.notes)
 
 
 def test_gradescope_results_have_the_documented_fields(tmp_path, spec, make_result):

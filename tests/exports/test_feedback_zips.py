@@ -12,6 +12,8 @@ from autograder.collect import canvas_names
 from autograder.errors import UserError
 from autograder.exports import export
 from autograder.results import SubmissionResult
+from tests.collect.test_collect import zip_of
+from tests.exports.test_matching import put
 
 Make = Callable[..., SubmissionResult]
 
@@ -32,13 +34,9 @@ def canvass_reader(name: str) -> list[str]:
     return [part for part in name.split("_") if part.isdigit()][:2]
 
 
-def worksheet(path: Path, *rows: str) -> Path:
-    path.write_text("\n".join(["Identifier,Full name,Grade,Maximum Grade", *rows]) + "\n", encoding="utf-8")
-    return path
-
-
 def test_moodle_reads_each_page_as_its_own_participants(tmp_path, spec, make_result):
-    roster = worksheet(tmp_path / "w.csv", "Participant 12,Ada_Ann O'Hara,,10", "Participant 34,Bo Diaz,,10")
+    rows = [["Participant 12", "Ada_Ann O'Hara", "", "10"], ["Participant 34", "Bo Diaz", "", "10"]]
+    roster = put(tmp_path / "w.csv", [["Identifier", "Full name", "Grade", "Maximum Grade"], *rows])
     results = [make_result("Ada_Ann O'Hara_12"), make_result("Bo Diaz_34")]
     made = export("moodle-feedback", results, spec, tmp_path, roster=roster)
     read = {moodles_reader(name): page for name, page in pages(made.paths[0]).items()}
@@ -48,32 +46,15 @@ def test_moodle_reads_each_page_as_its_own_participants(tmp_path, spec, make_res
         assert ("Bo Diaz_34" in page) == (number == "34")
 
 
-def test_moodle_needs_its_own_worksheet(tmp_path, spec, make_result):
-    with pytest.raises(UserError, match="numbers are the assignment's own"):
-        export("moodle-feedback", [make_result("Ada_12")], spec, tmp_path)
-    wrong = worksheet(tmp_path / "w.csv", "Participant 12,Somebody Else,,10")
-    with pytest.raises(UserError, match="nothing was written"):
-        export("moodle-feedback", [make_result("Ada Ann_12")], spec, tmp_path, roster=wrong)
-
-
-def download(path: Path, *names: str) -> Path:
-    with zipfile.ZipFile(path, "w") as archive:
-        for name in names:
-            archive.writestr(name, "{}")
-    return path
-
-
 def test_canvas_reads_user_and_last_attachment_of_its_own_download(tmp_path, spec, make_result):
-    names = canvas_names(
-        download(
-            tmp_path / "d.zip",
-            "hara_ada_7001_91_old.ipynb",
-            "hara_ada_7001_95_00_warm_up.ipynb",
-            "diazbo_LATE_7002_93_x.ipynb",
-            "anon_ab12c_99_x.ipynb",
-        ),
-        spec.name,
+    uploads = (
+        "hara_ada_7001_91_old",
+        "hara_ada_7001_95_00_warm_up",
+        "diazbo_LATE_7002_93_x",
+        "anon_ab12c_99_x",
     )
+    source = zip_of(tmp_path / "d.zip", {f"{name}.ipynb": "{}" for name in uploads})
+    names = canvas_names(source, spec.name)
     results = [make_result("hara_ada_7001"), make_result("diazbo_7002"), make_result("by mail")]
     made = export("canvas-feedback", results, spec, tmp_path, download=names)
     read = {tuple(canvass_reader(name)): page for name, page in pages(made.paths[0]).items()}

@@ -38,8 +38,9 @@ def test_what_one_student_typed_changes_nobodys_numbers(tmp_path, spec, make_res
     assert [row[3] for row in table(made.paths[0])[1:]] == ["6.5", "6.5"]
 
 
+@pytest.mark.parametrize("form", ["moodle-worksheet", "moodle-feedback"])
 def test_a_worksheet_whose_numbers_are_other_peoples_is_refused_and_nothing_is_written(
-    tmp_path, spec, make_result
+    tmp_path, spec, make_result, form
 ):
     rows = [
         ["Identifier", "Full name", "Grade"],
@@ -48,10 +49,10 @@ def test_a_worksheet_whose_numbers_are_other_peoples_is_refused_and_nothing_is_w
     ]
     sheet = put(tmp_path / "w.csv", rows)
     results = [make_result("Ada Lovelace_77"), make_result("Niels Bohr_78")]
-    with pytest.raises(
-        UserError, match=r"Row 2 .*“Niels Bohr”.* is of “Ada Lovelace_77”.* nothing was written"
-    ):
-        export("moodle-worksheet", results, spec, tmp_path, roster=sheet)
+    said = r"Row 2 .*“Niels Bohr”.* is of “Ada Lovelace_77”.* nothing was written"
+    for roster, words in ((sheet, said), (None, "numbers are the assignment's own")):
+        with pytest.raises(UserError, match=words):
+            export(form, results, spec, tmp_path, roster=roster)
     assert [path.name for path in tmp_path.iterdir()] == ["w.csv"]
 
 

@@ -16,12 +16,13 @@ from nbgrader.api import Gradebook
 from autograder.course.lab import LabSpec
 from autograder.exports import export
 from autograder.gradebook.cells import test_cells as cells_of
-from autograder.gradebook.final_points import CellPoints, final_points, with_final_points
+from autograder.gradebook.final_points import final_points, with_final_points
 from autograder.gradebook.writer import GradebookWriter
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.report import build_report
 from autograder.results import SubmissionResult
 from tests.fixtures.small_lab import LAB
+from tests.gradebook.by_hand import enter
 
 DUE = datetime.datetime(2026, 3, 1, 10)  # the submissions come in a day later
 
@@ -45,18 +46,6 @@ CASES: dict[str, tuple[dict[str, dict[str, float]], dict[str, Any], float]] = {
 }
 
 
-def enter(book: Path, columns: dict[str, dict[str, float]]) -> float:
-    """Do what Formgrader does; the points that nbgrader itself counts then, lateness apart."""
-    with Gradebook(f"sqlite:///{book}") as gradebook:
-        for cell, values in columns.items():
-            grade = gradebook.find_grade(cell, LAB, LAB, "ada")
-            for name, value in values.items():
-                setattr(grade, name, value)
-            grade.needs_manual_grade = "manual_score" not in values and grade.auto_score is None
-        gradebook.db.commit()
-        return float(gradebook.find_submission(LAB, "ada").score)
-
-
 def penalty_in(book: Path) -> float:
     with Gradebook(f"sqlite:///{book}") as gradebook:
         return float(gradebook.find_submission_notebook(LAB, LAB, "ada").late_submission_penalty or 0.0)
@@ -71,7 +60,10 @@ def test_everybody_who_shows_points_shows_the_same(
     rule = (lambda points, _late, _due: share * points) if share else None
     with GradebookWriter(book, spec, due=DUE, late_penalty=rule) as writer:
         writer.write(result)
-        nbgraders = enter(book, entered)
+        for cell, values in entered.items():
+            enter(book, LAB, "ada", cell, **values)
+        with Gradebook(f"sqlite:///{book}") as gradebook:
+            nbgraders = float(gradebook.find_submission(LAB, "ada").score)  # lateness apart
         writer.apply_policy()
         marks = writer.marks("ada")
         assert penalty_in(book) == pytest.approx(share * nbgraders)
@@ -107,12 +99,6 @@ def test_everybody_who_shows_points_shows_the_same(
     report = build_report([shown], spec, tmp_path).read_text(encoding="utf-8")
     functions = sum(final.questions[question.name].final for question in result.questions)
     assert f'data-value="{functions}"><strong>' in report
-
-
-def test_what_waits_for_a_person_is_told_from_zero_points() -> None:
-    assert CellPoints(None).score is None and CellPoints(None).final == 0.0
-    assert CellPoints(0.0).score == 0.0
-    assert CellPoints(4.0, manual=0.0).score == 0.0, "a manual zero wins, too"
 
 
 def test_what_the_course_takes_back_goes_and_what_a_person_entered_stays(

@@ -10,21 +10,14 @@ import pytest
 from rich.console import Console
 
 from autograder.cli.grade_table import show_table
-from autograder.grading.cell_errors import (
-    CALLS_UNWRITTEN,
-    DID_NOT_RUN,
-    STILL_THERE,
-    stopped_cells,
-    with_cell_errors,
-)
+from autograder.grading.cell_errors import stopped_cells, with_cell_errors
 from autograder.grading.repair import Template, repair
 from autograder.grading.repaired import Cell
 from autograder.results import CellOutcome, QuestionResult, SubmissionResult, TestResult, whole_sentences
 from autograder.run.remarks import MOST_CHOICES, remarks
 from autograder.serve.rules import _verdict
-from autograder.testing.run import NOT_DEFINED, NOT_WRITTEN
-from autograder.testing.safe_errors import safe_message
-from tests.grading.accidents import COUNTS, LAB, insert, notebook, put, raw, stub
+from autograder.testing.run import NOT_DEFINED
+from tests.grading.accidents import COUNTS, LAB, insert, notebook, raw
 
 TEMPLATE = Template.of(LAB)
 ERROR = "SyntaxError: invalid character '−' (U+2212) (line 3: x = 3 − 1)"
@@ -50,23 +43,6 @@ def after(failed: str, lost: QuestionResult, *accidents) -> QuestionResult:
     return told
 
 
-def test_an_answer_that_is_not_there_has_its_cells_error_for_a_cause():
-    told = after("def bigram_counts", question(NOT_DEFINED))
-    assert told.cause == f"Its cell did not run: {ERROR}" and told.did_not_run
-    assert told.error == f"in {COUNTS}, line 3: x = 3 − 1\nSyntaxError: invalid character '−' (U+2212)"
-    assert [test.message for test in told.tests] == [DID_NOT_RUN]
-
-
-def test_a_name_that_is_missing_has_the_error_of_the_cell_that_makes_it():
-    lost = question(
-        "your function raised an error", "in x, line 2: nltk.f()\nNameError: name 'nltk' is not defined"
-    )
-    told = after("import nltk", lost, insert("import nltk", after="setup"))
-    assert told.cause == f"A cell that it needs did not run: {ERROR}" and told.error.startswith(
-        "in cell number"
-    )
-
-
 @pytest.mark.parametrize(
     "lost",
     [
@@ -81,14 +57,6 @@ def test_a_cell_that_stopped_is_no_cause_of_what_does_not_lack_its_names(lost):
 def test_another_cells_error_is_no_cause():
     lost = question(NOT_DEFINED)
     assert after("x = 1", lost, insert("x = 1")) == lost
-
-
-def test_a_stubs_line_that_was_left_in_an_answer_is_named():
-    left = put(COUNTS, lambda code: code.replace("\n    N = ", "\n    raise NotImplementedError()\n    N = "))
-    told = after("", question(NOT_WRITTEN), left)
-    assert told.tests[0].message == STILL_THERE and told.cause == f"T{STILL_THERE[1:]}."
-    assert after("", question(NOT_WRITTEN)).tests[0].message == CALLS_UNWRITTEN
-    assert after("", question(NOT_WRITTEN), stub(COUNTS)) == question(NOT_WRITTEN)
 
 
 def test_cells_that_stopped_are_named_by_their_first_line_and_their_error():
@@ -111,13 +79,6 @@ def test_a_long_text_ends_with_a_whole_sentence():
         and whole_sentences(text[:50], 50) == text[:50]
     )
     assert whole_sentences("x" * 99, 50) == "x" * 50 + "…"
-
-
-def test_a_module_that_is_missing_is_named():
-    assert (
-        safe_message("name 'nltk' is not defined", "return nltk.bigrams(words)")
-        == "name 'nltk' is not defined"
-    )
 
 
 def result(**more: object) -> SubmissionResult:

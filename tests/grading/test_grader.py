@@ -12,13 +12,12 @@ from autograder.audit.simulate import _HOSTILE, _UNLUCKY, _with_cell, kinds_of
 from autograder.course.masters import lab_name, solved
 from autograder.course.policy_file import limits_of, spec
 from autograder.grading.cache_keys import context_of
-from autograder.grading.kit_imports import kit_files_named
 from autograder.grading.submissions import collect, read_class
+from autograder.questions.engine.answers import answers_of
 from autograder.run.pipeline import run
 from autograder.run.plan import EarlierRun, make_plan
 from autograder.sandbox.jail.namespaces import probe
 from autograder.sandbox.limits import Limits
-from autograder.testing.catalogue import answers_of
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
@@ -141,11 +140,3 @@ def test_a_change_of_limits_is_the_reason_that_a_regrade_gives(class_folder, gra
     notebooks = read_class(collect(class_folder / "submitted", LAB), LAB)
     plan = make_plan(notebooks, earlier, context_of(LAB, limits_of(LAB)))
     assert plan.reasons["honest"].startswith("changed: limits")
-
-
-@pytest.mark.parametrize(
-    "text", ["see coursekit" + ".a" * 300_000, ("coursekit" + ".a" * 400 + " import (" + "b," * 490) * 2_000]
-)
-def test_names_of_the_kit_on_end_hold_nobody_up(text):
-    """Read before anything is graded, in time that grows with the length: it took hours."""
-    assert kit_files_named(text.encode(), LAB) == {"__init__.py"}

@@ -232,29 +232,24 @@ def test_a_future_schema_version_and_foreign_metadata_do_not_matter():
     assert repaired(foreign).notes == []
 
 
-@pytest.mark.parametrize("ends", ["\r\n", "\r"])
-def test_line_ends_of_windows_and_old_macs_change_nothing(ends):
-    def saved(made):
-        for cell in made.cells:
-            cell.source = cell.source.replace("\n", ends)
-            cell.pop("id", None)  # as an editor of an older format leaves it: figure cells go by their text
+def test_line_ends_and_encodings_of_other_systems_change_nothing_and_a_stray_byte_one_character():
+    usual = repaired().executed_source()
+    for ends in ("\r\n", "\r"):
 
-    usual, odd = repaired(), repaired(saved)
-    assert odd.executed_source() == usual.executed_source() and odd.notes == usual.notes == []
+        def saved(made, ends=ends):
+            for cell in made.cells:
+                cell.source = cell.source.replace("\n", ends)
+                cell.pop(
+                    "id", None
+                )  # as an editor of an older format leaves it: figure cells go by their text
 
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
-def test_a_notebook_that_windows_saved_in_another_encoding_is_read(encoding):
-    saved = raw(notebook()).decode().encode(encoding)
-    assert repair(saved, TEMPLATE).executed_source() == repaired().executed_source()
-
-
-def test_a_byte_that_is_no_utf_8_costs_a_character_and_not_the_notebook():
-    saved = raw(notebook(insert("# Übermüdung"))).replace(
-        "Übermüdung".encode(), "Übermüdung".encode("latin-1")
-    )
-    ran = [*repaired().executed_source(), "# \ufffdberm\ufffddung"]
-    assert repair(saved, TEMPLATE).executed_source() == ran
+        odd = repaired(saved)
+        assert odd.executed_source() == usual and odd.notes == []
+    for encoding in ("utf-16", "utf-8-sig"):
+        assert repair(raw(notebook()).decode().encode(encoding), TEMPLATE).executed_source() == usual
+    word = "Übermüdung"
+    stray = raw(notebook(insert(f"# {word}"))).replace(word.encode(), word.encode("latin-1"))
+    assert repair(stray, TEMPLATE).executed_source() == [*usual, "# \ufffdberm\ufffddung"]
 
 
 def test_no_cell_is_handed_on_longer_than_anybody_writes():

@@ -7,6 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from autograder.grading.grader import _cause
 from autograder.grading.symptoms import find_symptom, symptom_of
 from autograder.testing.evidence import values_match
 from autograder.testing.run import run_question, student_with_answer
@@ -165,3 +166,19 @@ def test_a_value_of_a_strange_kind_has_a_symptom_or_none_and_ends_nothing(value)
         symptom_of(value, expected)
         symptom_of(expected, value)
         values_match(value, expected)
+
+
+def test_the_cause_names_the_part_that_fails_where_all_others_pass():
+    lab, question = "03_votes_to_attention", "mask_votes"
+
+    def for_arrays_only(votes, mask):
+        return (votes * mask[:, None]).sum(axis=0)
+
+    def cause(answer):
+        runs = run_question(lab, question, student_with_answer(lab, question, answer))
+        return _cause(runs, find_symptom(lab, question, runs), "TypeError: …")
+
+    assert cause(for_arrays_only) == (
+        "Right but for “A mask may be a list”: it raises an error: TypeError: …."
+    )
+    assert cause(lambda votes, mask: 2 * mask @ votes) == "Every value is twice what it should be."

@@ -221,3 +221,37 @@ def test_no_forger_gets_a_point_or_a_hidden_input_out_of_cells_that_became_hidde
     pages = [file for file in out.rglob("*") if file.suffix in (".html", ".json", ".ipynb")]
     assert pages and not [file for file in pages if "77007" in file.read_text()]
     assert "it is []" in (out / "autograded" / "puts_it_out" / "25_walls" / "25_walls.ipynb").read_text()
+
+
+AREA, AROUND = "def area(a, b):\n    {}", "def around(a, b):\n    {}"
+RIGHT = [AREA.format("return a * b"), AROUND.format("return 2 * (a + b)")]
+CHECKS = ["assert area(2, 3) == 6", "assert around(2, 3) == 10"]
+#: Notebooks whose cells have lost their metadata.
+WITHOUT_NAMES = {
+    "no names": [RIGHT[0], CHECKS[0], RIGHT[1], CHECKS[1]],
+    "answers alone": RIGHT,
+    "name used again": [*RIGHT, "area = area(2, 3)"],
+    "checks first": [*CHECKS, *RIGHT],
+    "one wrong": [RIGHT[0], AROUND.format("return a + b")],
+}
+
+
+def test_right_answers_count_where_cells_have_lost_their_names_and_one_note_says_so(course, tmp_path):
+    solved = "### BEGIN SOLUTION\n    {}\n    ### END SOLUTION"
+    cells = [
+        answer("area", AREA.format(solved.format("return a * b"))),
+        checking("t_area", 2, CHECKS[0]),
+        answer("around", AROUND.format(solved.format("return 2 * (a + b)"))),
+        checking("t_around", 2, CHECKS[1]),
+    ]
+    (tmp_path / "source" / "ps").mkdir(parents=True)
+    nbformat.write(notebook(cells), tmp_path / "source" / "ps" / "geo.ipynb")
+    imported(course, tmp_path / "source" / "ps" / "geo.ipynb", "27_geo")
+    for student, codes in WITHOUT_NAMES.items():
+        hand_in(tmp_path, student, "ps", "geo", notebook([cell("code", code) for code in codes]))
+    ours = our_scores(course, "27", tmp_path / "submitted", tmp_path / "out")
+    scores = dict.fromkeys(WITHOUT_NAMES, 4) | {"one wrong": 2}
+    assert {student: sum(points.values()) for student, points in ours.items()} == scores
+    for row in json.loads((tmp_path / "out" / "results.json").read_text()):
+        notes = row["notes"]
+        assert sum("had lost their names" in note for note in notes) == 1 and len(notes) <= 3, notes

@@ -25,8 +25,8 @@ from nbgrader.api import Gradebook
 from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from autograder.course.masters import course_root, lab_name, solved
+from autograder.questions.engine.answers import answers_of, source_of
 from autograder.sandbox.jail.namespaces import probe
-from autograder.testing.catalogue import answers_of, source_of
 from tests.fixtures.frozen_course import command, environment, freeze, unhurried
 from tests.fixtures.jupyterlab import PATIENCE_MS
 from tests.fixtures.live_class import free_port

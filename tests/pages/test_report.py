@@ -248,8 +248,8 @@ def test_the_screen_has_one_line_a_student_those_in_trouble_first(make_result: M
         make_result("cy", 4, 2, status="partly-run", notes=("The cell that begins `x` stopped: NameError",), questions=(wrong,)),
     )  # fmt: skip
     lines = screen(rows, tmp_path, width=80).splitlines()
-    assert [line.split()[0] for line in lines[1:4]] == ["cy", "bo", "ada"] and not lines[4].strip()
-    assert "Q1: softmax over queries instead of keys" in lines[1] and max(map(len, lines)) <= 80
+    assert [line.split()[0] for line in lines[1:4]] == ["bo", "cy", "ada"] and not lines[4].strip()
+    assert "Q1: softmax over queries instead of keys" in lines[2] and max(map(len, lines)) <= 80
     assert any("2 × Q" in line for line in lines) or sum("1 × Q" in line for line in lines) == 2
 
 

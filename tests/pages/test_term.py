@@ -167,7 +167,6 @@ def test_two_folders_of_one_person_are_two_rows_and_a_sentence(
     course_at("")
     with ResultStore(tmp_path / STORE) as store, Recorder(lab, tmp_path, store) as recorder:
         for folder, got in (("ada", 4.0), ("lovelaceada_4711", 2.0)):
-            recorder.gradebook.add_students([folder])
             question = QuestionResult("one_hot", got, 4.0)
             recorder.record(SubmissionResult(folder, lab, "graded", got, 20.0, 0.0, (question,)))
     term, _ = write_term(tmp_path, Console(quiet=True))

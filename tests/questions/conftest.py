@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from autograder.audit import hidden_tests
 from autograder.audit import question as of_a_question
 from autograder.course.masters import solution
 from autograder.grading import diagnosis
 from autograder.grading.rubric import points_earned
-from autograder.questions.engine import as_tests
+from autograder.questions.engine import answers, as_tests
 from autograder.sandbox.host.student import Student
-from autograder.testing import catalogue, run
+from autograder.testing import run
 
 LAB, POINTS, SALT = "01_markov_bigram", 2.0, "a salt"
 
@@ -36,10 +35,8 @@ class Grading:
     def _register(self, question, master=None):
         question.lab, questions = LAB, {question.name: question}
         self._patch.setitem(solution(LAB), question.name, master or question.reference)
-        for module in (as_tests, hidden_tests, of_a_question):
+        for module in (as_tests, answers, of_a_question):
             self._patch.setattr(module, "questions_of", lambda _: questions)
-        for module in (diagnosis, run):
-            self._patch.setattr(module, "loaded_anew", tuple)  # the file is the test's
         forget()
 
     def judge(self, question, function):
@@ -55,14 +52,14 @@ class Grading:
     def audit(self, question, master=None):
         """What the audit finds; the question has no card."""
         self._register(question, master)
-        self._patch.setattr(of_a_question, "audit_public", lambda *_: [])
+        self._patch.setattr(of_a_question, "card_faults", lambda *_: ())
         return of_a_question.audit_question(LAB, question.name, POINTS).sentences
 
 
 def forget():
     """Collect tests and answers anew, and draw from the salt of these tests."""
     run.tests_of.cache_clear()
-    catalogue.answers_of.cache_clear()
+    answers.answers_of.cache_clear()
     run.set_salt("another salt")
     run.set_salt(SALT)
 

@@ -9,16 +9,7 @@ from types import FunctionType
 
 import numpy as np
 import pytest
-from coursekit.checks import (
-    compare,
-    encoding,
-    local_student,
-    questions,
-    symptoms,
-    untouched,
-    values,
-    words,
-)
+from coursekit.checks import compare, encoding, local_student, questions, symptoms, untouched, values, words
 
 from autograder.course.masters import all_labs
 from autograder.course.visible_files import kit_files

@@ -211,17 +211,6 @@ def test_an_answer_without_a_name_keeps_no_more_than_the_dearest_slip_that_fails
     assert grading.judge(question, lambda x, scale=1: x.mean(axis=1) * scale**2).points == 0.8
 
 
-def test_an_answer_that_only_raises_errors_has_no_name(grading):
-    question = _question()
-
-    @question.misconception("raises", costs=2)
-    def raises(x, scale=1):
-        """Yours raises an error."""
-        raise ValueError
-
-    assert grading.judge(question, raises).title is None
-
-
 def test_the_smallest_call_that_is_wrong_is_spoken_of(grading):
     graded = grading.judge(_question(), lambda x, scale=1: _means(x, scale) if len(x) > 3 else x)
     assert "shape" in graded.failed["rows"]
@@ -377,8 +366,18 @@ def test_a_scenario_finds_the_masters_other_answers():
 # ----------------------------------------------------------------------------------------------- the audit, the card
 
 
-def _as_it_is(question):
-    pass
+def _wrong(name, function, **more):
+    """A change that adds a misconception."""
+
+    def add(question):
+        function.__name__ = name
+        question.misconception(more.pop("title", name), hint="Yours is wrong.", **more)(function)
+
+    return add
+
+
+def _raises(x, scale=1):
+    raise ValueError
 
 
 def _nothing_drawn(question):
@@ -395,48 +394,9 @@ def _another_text(question):
         yield rng.normal(size=(2, 2))
 
 
-def _twins(question):
-    @question.misconception("added up", costs=1.5, because="as above")
-    def added_up(x, scale=1):
-        """Yours is added up."""
-        return x.sum(axis=1) * scale
-
-
-def _no_slip(question):
-    @question.misconception("right after all", costs=1)
-    def right_after_all(x, scale=1):
-        """Yours is right."""
-        return x.mean(axis=1) * scale
-
-
 def _too_dear(question):
     question.misconceptions[1:] = []
-
-    @question.misconception("no scale", costs=1.5)
-    def no_scale(x, scale=1):
-        """Yours has no scale."""
-        return x.mean(axis=1)
-
-
-def _same_title(question):
-    @question.misconception("sums", costs=0.5)
-    def squares(x, scale=1):
-        """Yours is squared."""
-        return x.mean(axis=1) * scale**2
-
-
-def _only_errors(question):
-    @question.misconception("raises", costs=2)
-    def raises(x, scale=1):
-        """Yours raises an error."""
-        raise ValueError
-
-
-def _too_much(question):
-    @question.misconception("zero", costs=3)
-    def zero(x, scale=1):
-        """Yours is zero."""
-        return np.zeros(len(x))
+    _wrong("no_scale", lambda x, scale=1: x.mean(axis=1), costs=1.5)(question)
 
 
 def _hard_alternative(question):
@@ -452,33 +412,21 @@ def _hard_alternative(question):
 @pytest.mark.parametrize(
     ("change", "faults"),
     [
-        (_as_it_is, []),
-        (
-            _nothing_drawn,
-            [
-                "text_alone draws nothing: its hidden inputs are the card's",
-                "worthless the card's data by heart: it earns 20%",
-            ],
-        ),
+        (lambda question: None, []),
+        (_nothing_drawn, ["text_alone draws nothing: its hidden inputs are the card's", "worthless the card's data by heart: it earns 20%"]),
         (_another_text, ["texts: the reference gives [2.33333333], and the text says [2.34]"]),
         (
-            _twins,
+            _wrong("added_up", lambda x, scale=1: x.sum(axis=1) * scale, costs=1.5, because="as above"),
             ["misconception added_up: it is recognised as sums", "no hidden test tells sums from added_up"],
         ),
-        (_same_title, ["two misconceptions have one title"]),
-        (_no_slip, ["misconception right_after_all: it passes every test"]),
-        (_only_errors, ["misconception raises: it is recognised as none"]),
-        (
-            _too_dear,
-            ["misconception no_scale: it costs 1.5, and its tests are worth 0.50: say why in because="],
-        ),
-        (_too_much, ["misconception zero: it costs 3 of 2 points"]),
-        (
-            _hard_alternative,
-            ["alternative not_of_whole_numbers: whole: wrong values in what your function returns"],
-        ),
+        (_wrong("squares", lambda x, scale=1: x.mean(axis=1) * scale**2, costs=0.5, title="sums"), ["two misconceptions have one title"]),
+        (_wrong("right", lambda x, scale=1: x.mean(axis=1) * scale, costs=1), ["misconception right: it passes every test"]),
+        (_wrong("raises", _raises, costs=2), ["misconception raises: it is recognised as none"]),
+        (_too_dear, ["misconception no_scale: it costs 1.5, and its tests are worth 0.50: say why in because="]),
+        (_wrong("zero", lambda x, scale=1: np.zeros(len(x)), costs=3), ["misconception zero: it costs 3 of 2 points"]),
+        (_hard_alternative, ["alternative not_of_whole_numbers: whole: wrong values in what your function returns"]),
     ],
-)
+)  # fmt: skip
 def test_the_audit_names_what_is_wrong_with_a_question(grading, change, faults):
     question = _question()
     change(question)
@@ -523,7 +471,7 @@ def test_the_cards_data_are_values_only_and_come_back_from_json():
         compare.value_difference(right, x.mean(axis=1)) == compare.value_difference(slip, x.sum(axis=1)) == ""
     )
     assert data["misconceptions"][0] == {
-        "hint": "Your rows are summed. A mean divides by how many numbers there are.",
+        "hint": "Your rows are summed. A mean divides by how many numbers there are."
     }
     assert list(data["parts"][0]["cases"][1]["slips"]) == ["0"]  # the other is right here
     assert list(data["parts"][1]["cases"][0]["slips"]) == ["0", "1"]

@@ -13,6 +13,7 @@ from autograder.files import feedback_page, report_page
 from autograder.run.store import ResultStore
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB, command, hand_in
+from tests.gradebook.by_hand import enter
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
@@ -108,11 +109,9 @@ def test_a_changed_text_and_a_changed_written_answer_run_nothing_and_that_answer
     with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:
         grades = book.find_submission_notebook(LAB, LAB, "bo").grades
         written = min(grade.name for grade in grades if grade.needs_manual_grade)
-        marked = [(student, name) for student in ("ada", "bo") for name in (written, "test_normalise_rows")]
-        for student, name in marked:
-            grade = book.find_grade(name, LAB, LAB, student)
-            grade.manual_score, grade.needs_manual_grade = 1.0, False
-        book.db.commit()
+    marked = [(student, name) for student in ("ada", "bo") for name in (written, "test_normalise_rows")]
+    for student, name in marked:
+        enter(graded / "out" / "gradebook.db", LAB, student, name, manual_score=1.0)
     path = graded / "submitted" / "bo" / LAB / f"{LAB}.ipynb"
     notebook = json.loads(path.read_text())
     texts = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
@@ -227,12 +226,8 @@ def test_what_a_person_enters_is_shown_and_a_gradebook_that_is_older_or_gone_is_
             }
 
     before, shown, moment = scores(), (page.read_text(), report.read_text()), ada.stat().st_mtime_ns
-    with Gradebook(f"sqlite:///{database}") as book:
-        grade = book.find_grade("test_normalise_rows", LAB, LAB, "bo")
-        grade.manual_score, grade.needs_manual_grade = 2.25, False
-        book.find_comment("normalise_rows", LAB, LAB, "bo").manual_comment = "Nearly there."
-        book.find_grade("test_normalise_rows", LAB, LAB, "ada").auto_score = 0.5
-        book.db.commit()
+    enter(database, LAB, "bo", "test_normalise_rows", "Nearly there.", manual_score=2.25)
+    enter(database, LAB, "ada", "test_normalise_rows", auto_score=0.5)
     assert "3 unchanged" in regrade(graded, frozen) and scores() == before
     assert "Nearly there." in page.read_text() and "gave 2.25 points" in page.read_text()
     assert "Nearly there." not in shown[0] and report.read_text() != shown[1]

@@ -6,6 +6,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from coursekit.checks import time_limit
@@ -30,6 +31,14 @@ from IPython.display import display
 def check(name, passed):
     display({"application/vnd.coursekit.check+json": {"question": name, "passed": passed}}, raw=True)
 """
+
+
+def runs(pid: int) -> bool:
+    """Whether a process runs: it is there, and no zombie."""
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
 
 
 @pytest.fixture(scope="session")

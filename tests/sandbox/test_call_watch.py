@@ -62,101 +62,26 @@ def test_a_call_in_the_students_code_is_seen_however_it_is_reached_and_what_a_li
     assert sys.getprofile() is None, "the watch ends"
 
 
-def test_a_forbidden_function_is_seen_under_each_name_that_its_library_has_for_it():
-    """Found in the library itself, called by a name that is put together at run time.
-
-    Which of them count is seen by their values: some only write down what they are asked for.
-    """
-    import torch.onnx._internal.torchscript_exporter.symbolic_opset9  # has a softmax without values
-
-    right = torch.softmax(X, -1)
-
-    def computes(function) -> bool:
-        for rest in (-1,), (-1, None), (-1, False):
-            try:
-                if torch.allclose(function(X, *rest), right):
-                    return True
-            except Exception:
-                continue
-        return False
-
-    same = {
-        (module.__name__, name)
-        for module in [*sys.modules.values()]
-        if getattr(module, "__name__", "").split(".")[0] == "torch"
-        for name, thing in vars(module).items()
-        if name.strip("_") == "softmax" and callable(thing) and computes(thing)
-    }
-    unseen = []
-    for module, name in sorted(same):
-        source = (
-            f"import sys\ng = getattr(sys.modules[{module!r}], {name!r})\ndef f(x):\n"
-            "    for rest in (-1,), (-1, None), (-1, False):\n        try: g(x, *rest)\n        except Exception: pass"
-        )
-        if not watched(source, X):
-            unseen.append(f"{module}.{name}")
-    assert len(same) > 4
-    assert unseen == []
-
-
-HIDDEN = "def f(x, g=None):\n    return getattr(x, 'en' + 'code')() if g is None else g(x)"
 NAME = ("str.encode",)
 
 
-def asked(session, *arguments):
-    """The student's function, of which a test has asked this."""
-    session.run_cells([("f", HIDDEN)])
-    student = session.student("f")
-    student.start_trace()
-    student(*arguments)
-    student.keep_requests("a test")
-    return student
-
-
-def test_what_a_test_asked_is_asked_again_under_the_watch_of_the_child_that_was_asked(session):
-    student = asked(session, "x")
-    assert not student.ask_again("a test")  # nobody watches
-    student.watch(NAME)
-    assert student.ask_again("a test")
-    assert student.watched(NAME) == NAME
-    assert student("y") == b"y" and not student.ask_again("a test")
-    assert student.watch(NAME)
-    student.watched(NAME)
-    assert not student.watch(("librosa.stft", "tokenizers.Tokenizer")), (
-        "nobody imported these: there is nothing to see"
-    )
-    assert not student.ask_again("a test") and student.watched(NAME) == ()
-    session._transport.end("crashed")
-    assert session.revive()
-    student = session.student("f")
-    student.watch(NAME)
-    assert not student.ask_again("a test")
-
-
-def test_a_test_that_gave_the_student_a_function_has_to_run_again(session):
-    student = asked(session, "x", len)
-    student.watch(NAME)
-    assert not student.ask_again("a test")
-    assert student.watched(NAME) == ()
-
-
-def test_a_test_that_has_passed_does_not_run_under_the_watch(session):
-    session.run_cells([("f", HIDDEN)])
-    ran = []
-
-    def a_test(student):
-        ran.append(student("x"))
-
-    test = HiddenTest("f", "a_test", "Encodes.", a_test, 1.0, "07_self_attention")
+def test_a_test_that_has_passed_runs_again_under_the_watch_of_the_child_that_is_there(session):
+    session.run_cells([("f", "def f(x):\n    return getattr(x, 'en' + 'code')()")])
+    test = HiddenTest("f", "a_test", "Encodes.", lambda student: student("x"), 1.0, "07_self_attention")
     assert run_test(test, session.student("f")).result.passed
-    student = session.student("f")
-    student.watch(NAME)
-    run_test(test, student)
-    assert student.watched(NAME) == NAME and ran == [b"x"]
+    for _ in range(2):
+        student = session.student("f")
+        assert student.watched(NAME) == (), "nobody watches"
+        assert student.watch(NAME)
+        run_test(test, student)
+        assert student.watched(NAME) == NAME
+        assert not student.watch(("librosa.stft", "tokenizers.Tokenizer")), "nobody has imported these"
+        session._transport.end("crashed")
+        assert session.revive()
 
 
 def test_what_a_child_has_is_asked_once_and_of_its_successor_again(session):
-    session.run_cells([("f", HIDDEN)])
+    session.run_cells([("f", "def f(): ...")])
     requests = []
     for answer in (frozenset({"f"}), frozenset({"f"})):
         rpc = session._rpc

@@ -15,7 +15,6 @@ from autograder.sandbox.host.rpc import (
     StudentGone,
 )
 from autograder.sandbox.host.student import Handle, Student
-from autograder.sandbox.wire import Opaque
 
 LIBRARY = """
 import numpy as np
@@ -79,9 +78,6 @@ def returns_its_error():
 def stranger():
     return [1, Foo()]
 
-def layout(x):
-    return bool(x.flags.c_contiguous if isinstance(x, np.ndarray) else x.is_contiguous())
-
 class Block(torch.nn.Module):
     def __init__(self, d):
         super().__init__()
@@ -89,9 +85,6 @@ class Block(torch.nn.Module):
 
     def forward(self, x):
         return self.inner(x)
-
-    def twice(self, x):
-        return 2 * self(x)
 
 class Listed(Block):
     def __init__(self, d):
@@ -197,18 +190,9 @@ def test_an_error_shows_the_students_own_frames_and_another_type_is_named_even_a
         student("stranger")()
     with pytest.raises(BadReply) as caught:
         student("returns_its_error")()
-    assert caught.value.type_name == "ValueError" and not caught.value.is_a(ValueError)
+    assert caught.value.type_name == "ValueError"
     with pytest.raises(TypeError, match="a test cannot pass"):
         student("softmax")(object())
-
-
-def test_a_non_contiguous_argument_arrives_non_contiguous(student):
-    layout = student("layout")
-    x = np.arange(12.0).reshape(3, 4)
-    assert layout(x) is True
-    assert [layout(v) for v in (x.T, x[:, ::2], np.arange(6)[::-1])] == [False] * 3
-    t = torch.arange(24.0).reshape(2, 3, 4)
-    assert [layout(v) for v in (t, t.mT, t[..., ::2], t.permute(2, 1, 0))] == [True, False, False, False]
 
 
 def test_parameters_are_those_that_learn_under_the_wanted_name_of_several(student):
@@ -219,20 +203,6 @@ def test_parameters_are_those_that_learn_under_the_wanted_name_of_several(studen
     assert listed.parameters(["inner.weight"]) == {"inner.weight": (2, 3), "layers.0.bias": (2,)}
     found = listed.gradients([torch.ones(1, 3)]).parameters
     assert found["inner.weight"].tolist() == found["layers.0.weight"].tolist() == [[1.0, 1.0, 1.0]] * 2
-
-
-def test_a_module_stays_behind_a_handle_and_a_scene_sets_up_what_a_function_is_given(student):
-    """What both can do, the questions of labs 08 to 13 ask of each answer that is audited."""
-    maker = student("Block")
-    block = maker(3)
-    assert isinstance(block, Handle)
-    block.load_state_dict({"inner.weight": torch.ones(2, 3), "inner.bias": torch.tensor([0.0, 1.0])})
-    x = torch.tensor([[1.0, 2.0, 3.0]])
-    assert block(x).tolist() == [[6.0, 7.0]] and block.call("twice", x).tolist() == [[12.0, 14.0]]
-    scene = maker.scene("after = model(x) * factor", model=block, x=x, factor=2)
-    assert scene["after"].tolist() == [[12.0, 14.0]] and isinstance(scene["model"], Handle)
-    scene.run("other = student_namespace['softmax'](x)", x=np.zeros(2))
-    assert scene["other"].tolist() == [0.5, 0.5]
 
 
 SETTING = """
@@ -287,7 +257,7 @@ def test_what_is_kept_of_a_test_has_a_bound_whatever_comes_back_and_however_ofte
     finally:
         tracemalloc.stop()
     assert kept < 1.5 * (1 << 20)
-    assert len(apply.trace) < 200 and type(apply.trace[-1].value) is Opaque
+    assert len(apply.trace) < 200 and apply.trace[-1].value == "too much to keep"
 
 
 class _Forging(LocalTransport):

@@ -2,7 +2,6 @@
 
 import array
 import collections
-import contextlib
 import enum
 import gc
 import itertools
@@ -16,16 +15,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from autograder.sandbox import wire
 from autograder.sandbox.host.student import Handle
-from autograder.sandbox.wire import Opaque, OpaqueError, Reference, WireError, WireLimits
-from autograder.sandbox.wire.decode import DECODERS
-
-SMALL = WireLimits(header_bytes=4000, total_bytes=20_000, items=500, depth=10, integer_bits=500)
+from autograder.sandbox.wire import OpaqueError, Reference, WireError
 
 scalars = st.one_of(
     st.none(),
@@ -241,12 +237,9 @@ class Broken(Wrapped):
         *(Wrapped(np.array([None])), Wrapped(np.array("2020", "M8[Y]")), Wrapped(3), Broken(0)),
     ],
 )
-def test_other_types_arrive_as_opaque_and_are_refused_unless_allowed(value):
-    frame = wire.encode(value)
+def test_other_types_are_refused(value):
     with pytest.raises(OpaqueError):
-        wire.decode(frame)
-    arrived = wire.decode(frame, allow_opaque=True)
-    assert isinstance(arrived[0] if isinstance(arrived, list) else arrived, Opaque)
+        trip(value)
 
 
 def test_references_are_made_and_resolved_by_the_two_ends():
@@ -294,37 +287,6 @@ def frame_of(tree, lengths=(), body=b""):
     """A frame with a header of the attacker's choice."""
     header = tree if isinstance(tree, bytes) else json.dumps([tree, list(lengths)]).encode()
     return wire.PREFIX.pack(wire.MAGIC, len(header), len(body)) + header + body
-
-
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.binary(max_size=300))
-def test_random_bytes_are_refused(data):
-    for frame in (data, wire.MAGIC + data, frame_of(data)):
-        with pytest.raises(WireError):
-            wire.decode(frame, SMALL)
-
-
-json_trees = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.sampled_from(["<f8", "|b1", "<U1", "C", "F", "S", "float32", "PCG64", "handle", "ff", "int"])
-    | st.text(max_size=3),
-    lambda part: st.one_of(
-        st.builds(lambda tag, parts: [tag, *parts], st.sampled_from(sorted(DECODERS)), st.lists(part)),
-        st.lists(part, max_size=4),
-        st.dictionaries(st.text(max_size=2), part, max_size=2),
-    ),
-    max_leaves=12,
-)
-
-
-@settings(max_examples=200, deadline=None)
-@given(json_trees, st.lists(st.integers(0, 40), max_size=3))
-def test_a_well_formed_header_with_any_content_gives_a_value_or_a_wire_error(tree, lengths):
-    with contextlib.suppress(WireError):
-        wire.decode(frame_of(tree, lengths, bytes(sum(lengths))), SMALL)
 
 
 @pytest.mark.parametrize(
@@ -388,8 +350,9 @@ def test_what_c_code_or_a_hash_table_could_stumble_over_is_checked():
 
 def test_a_type_with_a_hostile_name_is_named_in_plain_text():
     kind = type("\n<b>é" + "x" * 500, (), {"__module__": 5})
-    arrived = wire.decode(wire.encode(kind()), allow_opaque=True)
-    assert arrived == Opaque("?<b>?" + "x" * 75)
+    with pytest.raises(OpaqueError) as caught:
+        trip(kind())
+    assert caught.value.type_name == "?<b>?" + "x" * 75
 
 
 def test_ranges_and_packed_lists_count_as_what_they_unfold_to():
@@ -429,7 +392,6 @@ MANY_OF = {
     "arrays with holes": (["a", "|u1", [2000], "S"], 2000),
     "arrays of texts": (["a", "<U1", [2], "C"], 8),
     "types of arrays": (["y", "<U7"], None),
-    "other types": (["o", "x" * 80], None),
     "packed lists": (["pf"], 80),
 }
 
@@ -443,9 +405,7 @@ def test_values_take_no_more_than_they_are_counted_as(name):
     gc.freeze()  # what was there before is not looked through
     tracemalloc.start()
     try:
-        value = wire.decode(
-            frame, resolve=lambda ref: Handle(None, ref), allow_opaque=True, on_held=counted.append
-        )
+        value = wire.decode(frame, resolve=lambda ref: Handle(None, ref), on_held=counted.append)
         gc.collect()
         taken = tracemalloc.get_traced_memory()[0]
     finally:

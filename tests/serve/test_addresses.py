@@ -176,7 +176,7 @@ def test_one_persons_waits_are_bounded(live, make_result):
     assert answers == [], "one more is answered at once, before those that wait"
     attempt, result = journal.of_receipt(receipt), make_result("ada", 4, 6)
     journal.finish(attempt, result)
-    live.service._told(attempt, result)
+    live.service._on_verdict(attempt, result)
     for one in waiting:
         one.join(60)
     assert {answer.status for answer in answers} == {200} and not live.service.waits.total()

@@ -158,25 +158,6 @@ def test_slow_is_more_than_the_class_needs_and_passes():
     assert order(queue) == ["m", "a"]
 
 
-def test_the_wait_that_is_told_grows_with_what_holds_the_graders():
-    clock = Clock()
-    queue = FairQueue(1, clock)
-    endless, waiting = attempts("ma")
-    queue.put(endless)
-    queue.take()
-    queue.put(waiting)
-    clock.now += 60.0
-    assert queue.seconds_for(queue.ahead_of(waiting) or 0) >= 60.0
-    queue.done(endless, 100.0)
-    again = attempts("..m")[-1]
-    assert queue.take() == waiting
-    queue.done(waiting, 1.0)
-    queue.put(again)
-    queue.take()
-    queue.put(waiting)
-    assert queue.seconds_for(queue.ahead_of(waiting) or 0) >= 100.0  # as long as its last one
-
-
 def test_a_closed_queue_lets_its_graders_go():
     queue, ended = FairQueue(1), []
     grader = threading.Thread(target=lambda: ended.append(queue.take()))

@@ -6,6 +6,7 @@ import dataclasses
 import time
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from autograder.course.masters import lab_name
@@ -13,6 +14,8 @@ from autograder.course.policy_file import settings
 from autograder.grading.diagnosis import known_answers
 from autograder.grading.submissions import Notebook, Submission
 from autograder.grading.task import Task
+from autograder.questions.engine.draw import asks_of
+from autograder.questions.engine.question import questions_of
 from autograder.run import worker
 from autograder.serve import graders, service
 from autograder.serve.fair_queue import FairQueue
@@ -33,9 +36,8 @@ def same_salt_afterwards():
 
 
 def drawn() -> float:
-    """The first number that a hidden test of the lab draws."""
-    test = next(iter(testing.tests_of(LAB).values()))[0]
-    return float(test.rng().random())
+    """The first number that the hidden tests of the lab draw."""
+    return float(np.ravel(asks_of(questions_of(LAB)["softmax"], testing.salt())[1].case.args[0])[0])
 
 
 def test_another_attempt_another_student_and_another_lab_have_other_inputs():
@@ -96,8 +98,8 @@ def test_a_grader_lives_through_whatever_an_attempt_brings_about(tmp_path, monke
             raise OSError("the disk is full")
         told.append(attempt)
 
-    monkeypatch.setattr(graders._WarmGraders, "ready", lambda *_: None)
-    monkeypatch.setattr(graders._WarmGraders, "grade", lambda *_: None)
+    monkeypatch.setattr(graders._WarmWorkers, "ready", lambda *_: None)
+    monkeypatch.setattr(graders._WarmWorkers, "grade", lambda *_: None)
     queue, kept = FairQueue(2), cast(Any, Kept())
     working = Graders(kept, queue, {LAB: cast(Any, None)}, tell)
     working.start()

@@ -61,7 +61,7 @@ def graded(
     result = verdict(who, right, misconception)
     live.service.journal.finish(attempt, result)
     live.service.queue.done(attempt, 0.1)
-    live.service._told(attempt, result)
+    live.service._on_verdict(attempt, result)
     until = time.monotonic() + 60
     while attempt.id in live.service.rooms[LAB].waiting and time.monotonic() < until:
         time.sleep(0.005)  # the room hears of it in the event loop

@@ -24,14 +24,10 @@ class FakeMoodle(FakeSite):
     def __init__(self) -> None:
         self.listed = recorded("core_enrol_get_enrolled_users")
         self.assignments = recorded("mod_assign_get_assignments")
-        kinds = {1: "a24", 3: "blind"}
-        self.submissions = {
-            number: recorded(f"{kind}-mod_assign_get_submissions") for number, kind in kinds.items()
-        }
-        self.participants = {
-            number: recorded(f"{kind}-mod_assign_list_participants") for number, kind in kinds.items()
-        }
-        self.flags = {number: recorded(f"{kind}-mod_assign_get_user_flags") for number, kind in kinds.items()}
+        self.submissions, self.participants, self.flags = (
+            {number: recorded(f"{kind}-mod_assign_{what}") for number, kind in {1: "a24", 3: "blind"}.items()}
+            for what in ("get_submissions", "list_participants", "get_user_flags")
+        )
         self.rita = recorded("a24-mod_assign_get_submission_status-rita")
         #: (user, attempt) -> grade, comment, files by name, when it was saved; as a teacher may have entered them, too.
         self.entries: dict[tuple[int, int], dict[str, Any]] = {}
@@ -63,13 +59,8 @@ class FakeMoodle(FakeSite):
     def enter(self, user: int, attempt: int = 0, **changes: Any) -> None:
         """As a person does it in Moodle's own pages."""
         self.clock += 1
-        empty = {"grade": None, "comment": "", "files": {}}
-        self.entries[user, attempt] = {
-            **empty,
-            **self.entries.get((user, attempt), {}),
-            **changes,
-            "when": self.clock,
-        }
+        before = self.entries.get((user, attempt), {"grade": None, "comment": "", "files": {}})
+        self.entries[user, attempt] = {**before, **changes, "when": self.clock}
 
     def answer(
         self, method: str, path: str, fields: dict[str, str], files: dict[str, bytes]
@@ -85,7 +76,7 @@ class FakeMoodle(FakeSite):
         self.asked[what] += 1
         if (fields.get("wstoken") or fields.get("token")) != TOKEN:
             said = {
-                "exception": "core\\exception\\moodle_exception",
+                "exception": "x",
                 "errorcode": "invalidtoken",
                 "message": "Invalid token - token not found",
             }
@@ -97,7 +88,13 @@ class FakeMoodle(FakeSite):
             self._drafts.setdefault(draft, {}).update(files)
             return json.dumps([{"itemid": draft, "filename": name} for name in files]).encode()
         number = int(fields.get("assignid") or fields.get("assignmentids[0]") or 1)
-        return json.dumps(getattr(self, what)(fields, number)).encode()
+        as_recorded = {
+            "mod_assign_get_assignments": self.assignments,
+            "mod_assign_list_participants": self.participants.get(number),
+            "mod_assign_get_submissions": self.submissions.get(number),
+        }
+        found = as_recorded[what] if what in as_recorded else getattr(self, what)(fields, number)
+        return json.dumps(found).encode()
 
     def core_course_get_courses_by_field(self, fields: dict[str, str], number: int) -> Any:
         return {"courses": [{"id": 2}] if fields["value"] == "NLP-2026" else [], "warnings": []}
@@ -106,15 +103,6 @@ class FakeMoodle(FakeSite):
         if fields["options[0][name]"] == "onlyactive":
             return [one for one in self.listed if one["id"] not in self.suspended]
         return [one for one in self.listed if any("teacher" in role["shortname"] for role in one["roles"])]
-
-    def mod_assign_get_assignments(self, fields: dict[str, str], number: int) -> Any:
-        return self.assignments
-
-    def mod_assign_list_participants(self, fields: dict[str, str], number: int) -> Any:
-        return self.participants[number]
-
-    def mod_assign_get_submissions(self, fields: dict[str, str], number: int) -> Any:
-        return self.submissions[number]
 
     def mod_assign_get_user_flags(self, fields: dict[str, str], number: int) -> Any:
         [one] = self.flags[number]["assignments"]
@@ -146,16 +134,11 @@ class FakeMoodle(FakeSite):
         if (user, attempt) not in self.entries or hidden:
             return {"lastattempt": {}}
         entry = self.entries[user, attempt]
+        place = f"{self.site}/pluginfile.php/1"
         files = [
-            {
-                "filename": name,
-                "filepath": "/",
-                "filesize": len(content),
-                "timemodified": 1,
-                "fileurl": f"{self.site}/pluginfile.php/1/{name}",
-            }
+            {"filename": name, "filepath": "/", "filesize": len(content), "timemodified": 1, "fileurl": f"{place}/{name}"}
             for name, content in entry["files"].items()
-        ]
+        ]  # fmt: skip
         plugins = [
             {"type": "comments", "editorfields": [{"name": "comments", "text": entry["comment"]}]},
             {"type": "file", "fileareas": [{"area": "feedback_files", "files": files}]},
@@ -167,16 +150,15 @@ class FakeMoodle(FakeSite):
         text = "plugindata[assignfeedbackcomments_editor][text]"
         if text not in fields:
             return {
-                "exception": "dml_write_exception",
+                "exception": "x",
                 "errorcode": "dmlwriteexception",
                 "message": "Error writing to database",
             }
         assert fields["applytoall"] == "0" and fields["addattempt"] == "0"
         user, attempt, grade = int(fields["userid"]), int(fields["attemptnumber"]), float(fields["grade"])
         old = self.entries.get((user, attempt), {}).get("grade")
-        is_taken = (
-            user not in self.overridden and grade <= self.assignment(int(fields["assignmentid"]))["grade"]
-        )
+        most = self.assignment(int(fields["assignmentid"]))["grade"]
+        is_taken = user not in self.overridden and grade <= most
         self.states[user] = fields["workflowstate"]
         entered: dict[str, Any] = {"grade": grade if is_taken and "grade" not in self.drops else old}
         if "comment" not in self.drops:

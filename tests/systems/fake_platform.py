@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import jwt
 from jwcrypto.jwk import JWK
 
 from tests.fixtures.live_class import Answer, LiveClass
+from tests.systems.fake_site import FakeSite
 
 CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 AGS = "https://purl.imsglobal.org/spec/lti-ags/"
@@ -29,7 +28,7 @@ PEOPLE = {
 }
 
 
-class Platform:
+class Platform(FakeSite):
     """The system's state. ``scores`` are all that came, ``grades`` what its gradebook shows; ``refuses`` are the next statuses."""
 
     def __init__(self) -> None:
@@ -39,9 +38,8 @@ class Platform:
         self.grades: dict[str, tuple[float | None, str, int]] = {}
         self.refuses: list[int] = []
         self.tokens: set[str] = set()
-        server = ThreadingHTTPServer(("127.0.0.1", 0), type("Asked", (_Asked,), {"platform": self}))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.server, self.url = server, f"http://127.0.0.1:{server.server_port}"
+        super().__init__()
+        self.url = self.site
 
     @property
     def policy(self) -> str:
@@ -83,22 +81,33 @@ class Platform:
         form, cookie = self.form(live, user, key, **changed)
         return post(live, form, cookie)
 
+    def answer(
+        self, method: str, path: str, fields: dict[str, Any], files: dict[str, bytes]
+    ) -> tuple[int, dict[str, str], bytes]:
+        status, value = self._answer(method, path, fields)
+        return status, {}, json.dumps(value).encode()
 
-def post(live: LiveClass, form: str, cookie: str) -> Answer:
-    """Send a launch's form, from the learning system's page."""
-    kind = "application/x-www-form-urlencoded"
-    return live.ask(
-        "/lti/launch", form.encode(), Cookie=cookie, Content_Type=kind, Origin="https://moodle.uni.edu"
-    )
-
-
-class _Asked(BaseHTTPRequestHandler):
-    platform: Platform
-
-    def do_GET(self) -> None:
-        if self.path == "/keys":
-            self.reply(200, {"keys": [self.platform.key.export_public(as_dict=True)]})
-        elif self.path == "/members" and self.known():
+    def _answer(self, method: str, path: str, fields: dict[str, Any]) -> tuple[int, Any]:
+        if path == "/keys":
+            return 200, {"keys": [self.key.export_public(as_dict=True)]}
+        if method == "POST" and self.refuses:
+            return self.refuses.pop(0), {}
+        if path == "/token":
+            assert self.live is not None
+            [key] = self.live.ask("/lti/keys").json["keys"]
+            assertion = fields["client_assertion"]
+            said = jwt.decode(assertion, jwt.PyJWK(key), ["RS256"], audience=f"{self.url}/token")
+            assert said["iss"] == said["sub"] == "tool"
+            self.tokens.add(token := f"token{len(self.tokens)}")
+            return 200, {
+                "access_token": token,
+                "expires_in": 3600,
+                "token_type": "bearer",
+                "scope": fields["scope"],
+            }
+        if self.headers.get("Authorization", "").removeprefix("Bearer ") not in self.tokens:
+            return 401, {}
+        if path == "/members":
             members = [
                 {
                     "user_id": user,
@@ -109,56 +118,27 @@ class _Asked(BaseHTTPRequestHandler):
                 }
                 for user, (name, role) in PEOPLE.items()
             ]
-            self.reply(200, {"id": "x", "context": {"id": "2"}, "members": members})
-        else:
-            self.reply(401, {})
+            return 200, {"id": "x", "context": {"id": "2"}, "members": members}
+        assert path == "/items/9/scores" and fields["type"] == "1"
+        self.scores.append(fields)
+        return self._keep(fields), {}
 
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        if self.platform.refuses:
-            self.reply(self.platform.refuses.pop(0), {})
-        elif self.path == "/token":
-            asked = {name: value for name, (value,) in parse_qs(body).items()}
-            assert self.platform.live is not None
-            [key] = self.platform.live.ask("/lti/keys").json["keys"]
-            said = jwt.decode(
-                asked["client_assertion"], jwt.PyJWK(key), ["RS256"], audience=f"{self.platform.url}/token"
-            )
-            assert said["iss"] == said["sub"] == "tool"
-            token = f"token{len(self.platform.tokens)}"
-            self.platform.tokens.add(token)
-            self.reply(
-                200,
-                {"access_token": token, "expires_in": 3600, "token_type": "bearer", "scope": asked["scope"]},
-            )
-        elif self.path == "/items/9/scores?type=1" and self.known():
-            score = json.loads(body)
-            self.platform.scores.append(score)
-            self.reply(self.keep(score), {})
-        else:
-            self.reply(401, {})
-
-    def keep(self, score: dict[str, Any]) -> int:
+    def _keep(self, score: dict[str, Any]) -> int:
         """Enter a score as Moodle does; the status."""
         user, when = score["userId"], int(datetime.fromisoformat(score["timestamp"]).timestamp())
         if PEOPLE[user][1] != "Learner":
             return 400
-        if user in self.platform.grades and self.platform.grades[user][2] >= when:
+        if user in self.grades and self.grades[user][2] >= when:
             return 409
-        points = (
-            score["scoreGiven"] / score["scoreMaximum"] if score["gradingProgress"] == "FullyGraded" else None
-        )
-        self.platform.grades[user] = (points, score.get("comment", ""), when)
+        is_graded = score["gradingProgress"] == "FullyGraded"
+        points = score["scoreGiven"] / score["scoreMaximum"] if is_graded else None
+        self.grades[user] = (points, score.get("comment", ""), when)
         return 200
 
-    def known(self) -> bool:
-        return self.headers.get("Authorization", "").removeprefix("Bearer ") in self.platform.tokens
 
-    def reply(self, status: int, value: Any) -> None:
-        content = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None: ...
+def post(live: LiveClass, form: str, cookie: str) -> Answer:
+    """Send a launch's form, from the learning system's page."""
+    kind = "application/x-www-form-urlencoded"
+    return live.ask(
+        "/lti/launch", form.encode(), Cookie=cookie, Content_Type=kind, Origin="https://moodle.uni.edu"
+    )

@@ -47,7 +47,9 @@ class FakeSite:
     name = ""
 
     def __init__(self) -> None:
+        #: Of the last request, which is the one that ``answer`` is about.
         self.headers: dict[str, str] = {}
+        self._one_at_a_time = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
@@ -60,7 +62,7 @@ class FakeSite:
         self._server.server_close()
 
     def answer(
-        self, method: str, path: str, fields: dict[str, str], files: dict[str, bytes]
+        self, method: str, path: str, fields: dict[str, Any], files: dict[str, bytes]
     ) -> tuple[int, dict[str, str], bytes]:
         raise NotImplementedError
 
@@ -70,15 +72,15 @@ class FakeSite:
                 assert TOKEN not in self.path
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 fields, files = dict[str, list[bytes]](), dict[str, list[HTTPFile]]()
-                parse_body_arguments(self.headers.get("Content-Type", ""), body, fields, files)
+                kind, address = self.headers.get("Content-Type", ""), urlsplit(self.path)
+                parse_body_arguments(kind, body, fields, files)
                 texts = {name: values[-1].decode() for name, values in fields.items()}
+                texts |= dict(parse_qsl(address.query)) | (json.loads(body) if kind.endswith("+json") else {})
                 contents = {one.filename: one.body for some in files.values() for one in some}
-                address = urlsplit(self.path)
-                site.headers = dict(self.headers)
                 try:
-                    status, headers, answer = site.answer(
-                        self.command, address.path, {**dict(parse_qsl(address.query)), **texts}, contents
-                    )
+                    with site._one_at_a_time:
+                        site.headers = dict(self.headers)
+                        status, headers, answer = site.answer(self.command, address.path, texts, contents)
                 except ConnectionError:
                     self.close_connection = True
                     return

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from jwcrypto.jwk import JWK
 from autograder.course.policy_file import class_list, course_file, spec
 from autograder.errors import UserError
 from autograder.results import QuestionResult, SubmissionResult, TestResult
+from autograder.run.recorder import open_gradebook
 from autograder.systems import lti_scores
 from autograder.systems.lti import place_of, policy_of, private_key
 from autograder.systems.lti_scores import LtiClass
@@ -31,7 +34,7 @@ FULL = spec(LAB).max_score / (spec(LAB).max_score + WRITTEN)
 def platform() -> Iterator[Platform]:
     made = Platform()
     yield made
-    made.server.shutdown()
+    made.close()
 
 
 @pytest.fixture
@@ -78,7 +81,7 @@ def hand_in(live: LiveClass, content: bytes = NOTEBOOK, *, right: bool = True, *
     result = SubmissionResult(attempt.student, LAB, "graded", score, spec(LAB).max_score, 0.1, questions)
     live.service.journal.finish(attempt, result)
     live.service.queue.done(attempt, 0.1)
-    live.service._told(attempt, result)
+    live.service._on_verdict(attempt, result)
     return attempt.student
 
 
@@ -200,6 +203,29 @@ def test_what_the_team_decides_and_lateness_count(live, platform, course_at):
     until(lambda: "It is copied." in platform.grades["3"][1])
     less = (spec(LAB).max_score - MOST) / spec(LAB).max_score
     assert platform.grades["3"][0] == pytest.approx(0.9 * FULL * less, abs=0.001)
+
+
+def test_what_a_person_enters_for_a_written_answer_is_sent_while_its_attempt_counts(live, platform):
+    browser = cookies_after(live, platform, "3")
+    hand_in(live, right=False, **browser)
+    until(lambda: platform.grades)
+    assert "not read yet" in platform.grades["3"][1]
+    [attempt], out = live.service.journal.attempts(LAB, "ada"), live.service.options.out
+    with open_gradebook(LAB, out) as gradebook:
+        gradebook.write(
+            replace(live.service.journal.result(attempt), student="ada", submitted_at=attempt.received_at)
+        )
+    with sqlite3.connect(out / "gradebook.db") as database:
+        database.execute("UPDATE grade SET manual_score = 1, needs_manual_grade = 0 WHERE auto_score IS NULL")
+        database.execute("UPDATE comment SET manual_comment = 'Well said.'")
+    until(lambda: platform.grades["3"][0])
+    points, comment, _ = platform.grades["3"]
+    read = len(spec(LAB).written)
+    assert points == pytest.approx(read / (spec(LAB).max_score + WRITTEN)) and "Well said." in comment
+    time.sleep(1.1)  # an attempt's time has whole seconds
+    hand_in(live, NOTEBOOK + b" ", **browser)
+    until(lambda: platform.grades["3"][0] == pytest.approx(FULL))
+    assert "not read yet" in platform.grades["3"][1] and "Well said." not in platform.grades["3"][1]
 
 
 def test_points_that_a_student_may_not_see_are_not_sent(live, platform, course_at):

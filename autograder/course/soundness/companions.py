@@ -108,7 +108,7 @@ def _unknown(declared: list[Declared], outline: Outline) -> list[Fault]:
 
 
 def _too_few(declared: list[Declared], outline: Outline) -> list[Fault]:
-    """A sentence a question for all that it lacks."""
+    """One fault for each incomplete question."""
     count = Counter((d.question, d.kind) for d in declared)
     faults = []
     for question, line in outline.questions.items():
@@ -143,12 +143,8 @@ def _repeated(declared: list[Declared]) -> list[Fault]:
 
 
 def _without_words(declared: list[Declared]) -> list[Fault]:
-    """What students would read is a docstring: a title, a mistake's hint."""
-    words = {
-        "hidden_test": "its title",
-        "family": "its title",
-        "misconception": "the hint",
-    }
+    """Missing docstrings, which students read as titles and hints."""
+    words = {"hidden_test": "its title", "family": "its title", "misconception": "the hint"}
     return [
         Fault(d.file, d.line, d.name, f"it needs a docstring: {words[d.kind]}")
         for d in declared

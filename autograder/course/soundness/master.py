@@ -6,7 +6,6 @@ import ast
 import builtins
 import difflib
 import re
-import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.masters import SKIP, course_header
+from autograder.course.names import names_used, symbols
 from autograder.course.soundness.faults import Fault, missing_file, nearest
 from autograder.errors import UserError
 from autograder.sandbox.limits import Limits
@@ -257,8 +257,7 @@ def _check_pairs(outline: Outline) -> None:
         if name not in tested:
             near = nearest(name, tested.keys() - asked.keys()) if tested.keys() - asked.keys() else ""
             outline.blame(
-                asked[name],
-                f'no cell test="{name}" gives it points (points=0 makes it a challenge){near}',
+                asked[name], f'no cell test="{name}" gives it points (points=0 makes it a challenge){near}'
             )
     for cell in (cell for cell in outline.cells if cell.role == "test"):
         name = cell.name
@@ -316,17 +315,13 @@ def _names(cell: Cell) -> tuple[set[str], set[str]]:
     """The global names that a code cell binds and those that it uses."""
     if cell.kind != "code" or not getattr(_parsed(cell), "body", None):
         return set(), set()
-    bound, used, pending = set(), set(), [symtable.symtable(cell.source, "cell", "exec")]
-    while pending:
-        table = pending.pop()
-        pending += table.get_children()
-        for symbol in table.get_symbols():
-            is_global = table.get_type() == "module" or symbol.is_global()
-            if is_global and (symbol.is_assigned() or symbol.is_imported()):
-                bound.add(symbol.get_name())
-            if is_global and symbol.is_referenced():
-                used.add(symbol.get_name())
-    return bound, used
+    bound = {
+        symbol.get_name()
+        for table, symbol in symbols(cell.source)
+        if (table.get_type() == "module" or symbol.is_global())
+        and (symbol.is_assigned() or symbol.is_imported())
+    }
+    return bound, names_used(cell.source)
 
 
 def _check_header(outline: Outline, header: dict[str, Any], root: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import statistics
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,7 +14,7 @@ from urllib.parse import quote
 from autograder.course.lab import LabSpec
 from autograder.files import feedback_page, report_page, write_atomically
 from autograder.pages.render import plain, render, sorting_script
-from autograder.pages.report.similarity import ALIKE, Alike, Answers, alike_groups, answers
+from autograder.pages.report.similarity import ALIKE, Answers, alike_groups, answers
 from autograder.pages.report.statistics import (
     FEW,
     QuestionStatistics,
@@ -22,17 +22,6 @@ from autograder.pages.report.statistics import (
     question_statistics,
 )
 from autograder.results import ISOLATION, REDUCED, STATUSES, STRONGEST, SubmissionResult
-
-
-@dataclass(frozen=True)
-class MisconceptionCount:
-    """A misconception that students of the class hold, and the demo that addresses it ("" if none)."""
-
-    title: str
-    question: str
-    hint: str
-    students: tuple[str, ...]
-    demo: str
 
 
 def build_report(
@@ -60,23 +49,9 @@ def build_report(
     class_results.sort(key=lambda result: result.student.casefold())
     path = report_page(out, spec.name)
     alike = alike_groups(submissions, spec, known_answers)
-    write_atomically(path, render_report(class_results, spec, alike, path.parent, out, demos or {}, remarks))
-    return path
-
-
-def render_report(
-    results: Sequence[SubmissionResult],
-    spec: LabSpec,
-    alike: Alike,
-    folder: Path,
-    out: Path,
-    demos: Mapping[str, str],
-    remarks: Sequence[str] = (),
-) -> str:
-    """The page as HTML; links are relative to ``folder``."""
-    handed_in = [result for result in results if result.readable]
+    handed_in = [result for result in class_results if result.readable]
     questions = question_statistics(handed_in, spec.questions)
-    return render(
+    page = render(
         "report.html.j2",
         **sorting_script(),
         title=spec.title,
@@ -85,19 +60,23 @@ def render_report(
         questions=questions,
         question_headline=question_headline(questions),
         few=len(handed_in) < FEW,
-        misconceptions=_misconceptions(results, demos, folder, out),
-        statuses=_statuses(results),
-        flagged=_flagged(results),
+        misconceptions=_misconceptions(class_results, demos or {}, path.parent, out),
+        statuses=_statuses(class_results),
+        flagged=[
+            (one, question) for one in class_results for question in one.questions if question.forbidden
+        ],
         groups=alike.groups,
         not_compared=alike.left_out,
         alike=round(100 * ALIKE),
-        students=[_student_row(result, spec, folder, out) for result in results],
+        students=[_student_row(result, spec, path.parent, out) for result in class_results],
         remarks=[plain(remark, 2000) for remark in remarks],
         question_names=[name for name, _ in spec.questions],
         isolation=_isolation(handed_in),
         handed_in=len(handed_in),
-        everybody=len(results),
+        everybody=len(class_results),
     )
+    write_atomically(path, page)
+    return path
 
 
 def _isolation(results: Sequence[SubmissionResult]) -> list[tuple[str, int, str]]:
@@ -145,26 +124,18 @@ def question_headline(questions: Sequence[QuestionStatistics]) -> str:
 
 def _misconceptions(
     results: Sequence[SubmissionResult], demos: Mapping[str, str], folder: Path, out: Path
-) -> list[MisconceptionCount]:
-    students: dict[tuple[str, str], list[str]] = defaultdict(list)
-    hints: dict[tuple[str, str], str] = {}
+) -> list[dict[str, Any]]:
+    """Each misconception that the class holds, the most frequent first; ``demo``: the one that addresses it ("" if none)."""
+    held: dict[tuple[str, str], dict[str, Any]] = {}
     for result in results:
         for question in result.questions:
-            if question.misconception:
-                key = (question.misconception, question.name)
-                students[key].append(plain(result.student, 100))
-                hints[key] = question.hint or ""
-    counts = [
-        MisconceptionCount(
-            title,
-            name,
-            hints[title, name],
-            tuple(who),
-            _link(demos.get(title) or demos.get(name, ""), folder, out),
-        )
-        for (title, name), who in students.items()
-    ]
-    return sorted(counts, key=lambda count: (-len(count.students), count.question, count.title))
+            if title := question.misconception:
+                demo = _link(demos.get(title) or demos.get(question.name, ""), folder, out)
+                fresh = {"title": title, "question": question.name, "students": [], "demo": demo}
+                one = held.setdefault((title, question.name), fresh)
+                one["students"].append(plain(result.student, 100))
+                one["hint"] = question.hint or ""
+    return sorted(held.values(), key=lambda one: (-len(one["students"]), one["question"], one["title"]))
 
 
 def _link(target: str, folder: Path, out: Path) -> str:
@@ -190,22 +161,6 @@ def _statuses(results: Sequence[SubmissionResult]) -> list[dict[str, Any]]:
         }
         for status in STATUSES
         if counts[status]
-    ]
-
-
-def _flagged(results: Sequence[SubmissionResult]) -> list[dict[str, Any]]:
-    """The answers that use a forbidden function, for a person to look at."""
-    return [
-        {
-            "student": plain(result.student, 100),
-            "question": question.name,
-            "names": question.forbidden,
-            "points": question.points,
-            "most": question.max_points,
-        }
-        for result in results
-        for question in result.questions
-        if question.forbidden
     ]
 
 

@@ -234,18 +234,8 @@ def _cell(student: Student, lab: Lab, out: Path) -> dict[str, Any]:
 
 def table_of_students(term: Term) -> list[list[str]]:
     """The rows of ``term.csv``, the header first."""
-    header = [
-        "student",
-        "name",
-        "section",
-        "points",
-        "of",
-        "percent",
-        "missing",
-        "not final",
-        "falling behind",
-        "ideas",
-    ]
+    header = ["student", "name", "section", "points", "of", "percent", "missing", "not final"]
+    header += ["falling behind", "ideas"]
     rows = [[*header, *(word for lab in term.labs for word in (lab.name, f"{lab.name} status"))]]
     for student in term.students:
         entries = student.entries.values()

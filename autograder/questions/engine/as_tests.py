@@ -12,7 +12,6 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Any
 
 from coursekit.checks.earlier_labs import full_name
 
@@ -23,7 +22,6 @@ from autograder.questions.engine.question import Family, Question, Scenario, que
 from autograder.sandbox.host.rpc import BadReply, StudentError
 from autograder.sandbox.host.student import Student
 from autograder.testing import run
-from autograder.testing.catalogue import Answer
 from autograder.testing.evidence import extent
 from autograder.testing.expect import NOT_THE_SAME_AGAIN, Failed
 from autograder.testing.follow_through import follow_through
@@ -51,23 +49,6 @@ _SENTENCES = {
 def hidden_tests(lab: str) -> dict[str, tuple[run.HiddenTest, ...]]:
     """The hidden tests of a lab's questions (full name of the lab), by question."""
     return {name: tuple(_tests(question)) for name, question in questions_of(lab).items()}
-
-
-def answers(lab: str) -> dict[str, dict[str, tuple[Answer, ...]]]:
-    """The misconceptions and alternatives of a lab's questions, as ``catalogue.answers_of`` gives them."""
-    misconceptions, alternatives = {}, {}
-    for name, question in questions_of(lab).items():
-        misconceptions[name] = tuple(
-            Answer(name, one.name, one.title, one.function, one.hint, one.costs, one.card, one.because)
-            for one in question.misconceptions
-        )
-        alternatives[name] = tuple(
-            Answer(name, one.__name__, one.__name__.replace("_", " "), one) for one in question.alternatives
-        )
-        for answer in (*misconceptions[name], *alternatives[name]):
-            function: Any = answer.function
-            function.course_answer = "", answer  # so that it can be loaded anew
-    return {"misconception": misconceptions, "alternative": alternatives}
 
 
 def _tests(question: Question) -> list[run.HiddenTest]:

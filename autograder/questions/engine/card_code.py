@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import symtable
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from autograder.course.names import names_used
 from autograder.questions.engine.question import Question
 
 _QUESTIONS = "autograder.questions.m"
@@ -30,10 +30,10 @@ def card_code(question: Question) -> str:
     """
     plays = [scenario.play for scenario in question.scenarios]
     answers = [question.reference, *(one.function for one in question.misconceptions), *question.alternatives]
-    of_the_reference = _reached([question.reference], question).items()
+    of_the_reference = reached([_home(question.reference, question)]).items()
     secret = {found for found, node in of_the_reference if not isinstance(node, ast.Assign)}
     secret |= {_home(function, question) for function in answers}
-    found = _reached([*plays, *question.impostors], question)
+    found = reached([_home(function, question) for function in (*plays, *question.impostors)])
     imports, definitions = [], {}
     for (module, name), node in found.items():
         where = f"{question.name}: the card's scenarios and impostors use “{name}”"
@@ -42,9 +42,7 @@ def card_code(question: Question) -> str:
         elif (module, name) in secret or name == "question":
             raise ReachesAnAnswer(f"{where}, which an answer is made of: write what they need without it")
         else:
-            definitions[module == question.reference.__module__, node.lineno] = ast.unparse(
-                _undecorated(node)
-            )
+            definitions[module == question.reference.__module__, node.lineno] = ast.unparse(node)
     if not definitions:
         return ""
     lines = ["from __future__ import annotations", *sorted(set(imports))]
@@ -54,21 +52,25 @@ def card_code(question: Question) -> str:
     return source
 
 
-def _reached(functions: list[Callable[..., Any]], question: Question) -> dict[tuple[str, str], ast.stmt]:
-    """(Module, name) -> the statement that defines it, of the functions and all that they use in the lab's folder."""
-    waiting = [_home(function, question) for function in functions]
+def reached(names: list[tuple[str, str]]) -> dict[tuple[str, str], ast.stmt]:
+    """(Module, name) -> the statement that defines it, without decorators, of these and all that they use in the lab's folder."""
+    waiting = [*names]
     found: dict[tuple[str, str], ast.stmt] = {}
     while waiting:
         module, name = waiting.pop()
-        node = _definitions(module).get(name)
+        node = definitions_in(module).get(name)
         if (module, name) in found or node is None:
             continue
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith(_QUESTIONS):
             original = next(item.name for item in node.names if name in (item.asname, item.name))
             waiting.append((str(node.module), original))
             continue
-        found[module, name] = node
-        waiting += [(module, used) for used in _names_used(_undecorated(node)) if not hasattr(builtins, used)]
+        found[module, name] = _undecorated(node)
+        waiting += [
+            (module, used)
+            for used in names_used(ast.unparse(found[module, name]))
+            if not hasattr(builtins, used)
+        ]
     return found
 
 
@@ -79,7 +81,7 @@ def _home(function: Any, question: Question) -> tuple[str, str]:
 
 
 @functools.cache
-def _definitions(module: str) -> dict[str, ast.stmt]:
+def definitions_in(module: str) -> dict[str, ast.stmt]:
     """The top-level statements of a module that bind each name."""
     tree = ast.parse(Path(str(sys.modules[module].__file__)).read_text(encoding="utf-8"))
     return {name: node for node in tree.body for name in _names_bound(node)}
@@ -100,23 +102,9 @@ def _names_bound(node: ast.stmt) -> Iterator[str]:
 
 
 def _undecorated(node: ast.stmt) -> ast.stmt:
-    if isinstance(node, ast.FunctionDef):
-        return ast.FunctionDef(**{**dict(ast.iter_fields(node)), "decorator_list": []}, lineno=node.lineno)
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return type(node)(**{**dict(ast.iter_fields(node)), "decorator_list": []}, lineno=node.lineno)
     return node
-
-
-def _names_used(node: ast.stmt) -> set[str]:
-    """The names that a statement takes from its module, now or when a function in it is called."""
-    used: set[str] = set()
-    tables = [symtable.symtable(ast.unparse(node), "card", "exec")]
-    while tables:
-        table = tables.pop()
-        tables += table.get_children()
-        is_module = table.get_type() == "module"
-        used |= {
-            s.get_name() for s in table.get_symbols() if s.is_referenced() and (is_module or s.is_global())
-        }
-    return used
 
 
 def _import_of(name: str, node: ast.Import | ast.ImportFrom, where: str) -> str:

@@ -20,9 +20,9 @@ question = Question(
 
 
 def features_of_one_and_more(rng, F):
-    """A row x and a matrix W1 whose features are all above 1 or negative, the first and the last one above."""
+    """A row x that ends in 1, and a matrix W1 whose features are all above 1 or negative, the first and the last one above."""
     signs = np.r_[1, rng.permutation([-1, -1, 1, -1])[: F - 2], 1]
-    return rng.uniform(1.1, 1.9, size=5), rng.uniform(0.6, 1.4, size=(5, F)) * signs
+    return np.r_[rng.uniform(1.1, 1.9, size=4), 1], rng.uniform(0.6, 1.4, size=(5, F)) * signs
 
 
 @question.family("A single history gets its votes.", weight=1.5)
@@ -44,11 +44,12 @@ def batches(rng):
     yield rng.normal(size=(2, 3, 5)), rng.normal(size=(5, 6)), rng.normal(size=(6, 4))
 
 
-@question.family("As many next words as entries in x, and whole numbers in W2.", weight=0.75)
+@question.family("As many next words as entries in x, and whole numbers in W1 or W2.", weight=0.75)
 def square_and_whole(rng):
     x, W1 = features_of_one_and_more(rng, 5)
     yield x, W1, rng.uniform(0.5, 2, size=(5, 5))
     yield x, W1, rng.integers(1, 9, size=(5, 3))
+    yield x + 0.25, np.where(W1 > 0, 2, -1), rng.uniform(0.5, 2, size=(5, 3))
 
 
 @question.misconception("no ReLU between the matrices", costs=2, because="both products are right")

@@ -16,20 +16,29 @@ question = Question(added_up)
 BY_HAND = np.array([[0.5, 0.5], [0, 1], [0.5, 0.5]])
 
 
-@question.family(
-    "The cases by hand; a mask of truth values, or of 0 and 1, in a list or an array.", weight=1.5
-)
+@question.family("The cases by hand; a mask of truth values, or of 0 and 1.", weight=1.25)
 def who_may_vote(rng):
-    yield Case(BY_HAND, [1, 1, 1], gives=[1.0, 2.0])
-    yield Case(BY_HAND, [0, 1, 0], gives=[0.0, 1.0])
-    votes, mask = rng.integers(-20, 21, size=(7, 5)) / 4, rng.permutation([0, 1, 1, 0, 1, 0, 0])
-    for form in (mask.astype(bool), mask.tolist(), mask.astype(bool).tolist()):
-        yield votes, form
+    yield Case(BY_HAND, np.array([1, 1, 1]), gives=[1.0, 2.0])
+    yield Case(BY_HAND, np.array([0, 1, 0]), gives=[0.0, 1.0])
+    votes, mask = some_votes(rng)
+    yield votes, mask
+    yield votes, mask.astype(bool)
 
 
-@question.family("Weights between 0 and 1 give parts of votes.", weight=1.5)
+def some_votes(rng):
+    return rng.integers(-20, 21, size=(7, 5)) / 4, rng.permutation([0, 1, 1, 0, 1, 0, 0])
+
+
+@question.family("A mask may be a list.", weight=0.5)
+def lists(rng):
+    votes, mask = some_votes(rng)
+    yield votes, mask.tolist()
+    yield votes, mask.astype(bool).tolist()
+
+
+@question.family("Weights between 0 and 1 give parts of votes.", weight=1.25)
 def parts_of_votes(rng):
-    yield Case(BY_HAND, [0.5, 1, 0], gives=[0.25, 1.25])
+    yield Case(BY_HAND, np.array([0.5, 1, 0]), gives=[0.25, 1.25])
     mask = rng.uniform(0.1, 0.9, size=4)
     for columns in (3, 4):
         yield rng.random(size=(4, columns)), mask
@@ -37,15 +46,15 @@ def parts_of_votes(rng):
 
 @question.family("Votes of whole numbers have parts, too.", weight=0.5)
 def whole_votes(rng):
-    yield rng.integers(1, 90, size=(4, 3)), rng.permutation([0.5, 0.25, 0, 0.75]).tolist()
+    yield rng.integers(1, 90, size=(4, 3)), rng.permutation([0.5, 0.25, 0, 0.75])
 
 
 @question.family("Everybody, nobody, and no voter at all.", weight=0.5)
 def all_and_nobody(rng):
     votes = rng.integers(1, 90, size=(4, 3)) / 4
-    yield votes, [1, 1, 1, 1]
-    yield votes, [False] * 4
-    yield votes[:0], []
+    yield votes, np.ones(4, dtype=int)
+    yield votes, np.zeros(4, dtype=bool)
+    yield votes[:0], np.zeros(0, dtype=int)
     yield np.zeros((0, 3), dtype=int), np.zeros(0)
 
 
@@ -73,13 +82,16 @@ def any_weight_counts_in_full(votes, mask):
     return votes[np.asarray(mask, dtype=bool)].sum(axis=0)
 
 
-@question.misconception("the mean of the votes", costs=1.5, because="right but for a factor")
-def mean_of_the_votes(votes, mask):
+@question.misconception("the mean of the votes", costs=1.5, because="right but for a factor", least=0.0)
+@question.misconception(
+    "the mean of the votes, where there are any", costs=1.5, because="right but for a factor", least=1e-9
+)
+def mean_of_the_votes(votes, mask, *, least):
     """You divide the total by the weight of the voters. Votes are added up here; and when nobody may vote there is nothing to
     divide by."""
     mask = np.asarray(mask, dtype=float)
     with np.errstate(all="ignore"):
-        return (mask @ votes) / mask.sum()
+        return (mask @ votes) / max(mask.sum(), least)
 
 
 @question.misconception("masked, but not added up", costs=2, because="the rows are right")

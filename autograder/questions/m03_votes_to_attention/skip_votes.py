@@ -24,7 +24,12 @@ def a_row_for_each(rng):
     yield Case([0, 0, 1], shares, gives=[[0, 0, 0.667, 0.333]] * 2)
     features, history = rng.random(size=(5, 5, 10))[:, :, ::2], rng.permutation(5)[:4]
     yield history.tolist(), features
-    yield history[::-1].copy(), features
+    yield history[::-1].tolist(), features
+
+
+@question.family("A history may be an array.", weight=0.5)
+def arrays(rng):
+    yield rng.permutation(5)[:4], rng.random(size=(5, 5, 10))[:, :, ::2]
 
 
 @question.family(
@@ -35,7 +40,7 @@ def every_position(rng):
     features = rng.random(size=(4, 4, 4))
     features[unseen, current] = 0
     yield [second, first, second, current], features
-    yield np.array([first, current, second, current]), features
+    yield [first, current, second, current], features
     yield [unseen, second, first, current], features
     yield [current] * 3, features
 
@@ -51,7 +56,6 @@ def short_histories(rng):
     features = rng.random(size=(3, 3, 3))
     for words in rng.permutation(3)[:2], rng.permutation(3)[:1]:
         yield words.tolist(), features
-        yield words, features
 
 
 @question.misconception("the votes already added up", costs=2, because="the rows are right")

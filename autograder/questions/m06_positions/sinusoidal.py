@@ -180,3 +180,10 @@ def sinusoidal_by_complex_turning(T, D, base=10000.0):
     turn = np.exp(1j * base ** (-2 * np.arange(pairs) / D))
     hands = turn[None, :] ** np.arange(T)[:, None]
     return np.stack([hands.imag, hands.real], axis=2).reshape(T, 2 * pairs)[:, :D]
+
+
+@question.alternative
+def sinusoidal_in_single_precision(T, D, base=10000.0):
+    speed = np.float32(base) ** (-2 * (np.arange(D) // 2) / D).astype(np.float32)
+    angles = np.arange(T, dtype=np.float32)[:, None] * speed
+    return np.where(np.arange(D) % 2, np.cos(angles), np.sin(angles)).astype(np.float64)

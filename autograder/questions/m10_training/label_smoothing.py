@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from autograder.questions.engine import Case, Question
+from autograder.questions.engine import Case, Observed, Question
 
 
 def word_by_word(targets, V, epsilon):
@@ -58,6 +58,13 @@ def axes_of_length_one(rng):
 def another_epsilon(rng):
     for epsilon in (0.4, 0.25, 0.0, 0.4):
         yield some_words(rng, (2,), 12), 12, epsilon
+
+
+@question.scenario("The result holds floats, with ε = 0, too.", weight=0.3)
+def floats(student, rng):
+    for epsilon in (0.0, 0.1):
+        rows = student(some_words(rng, (3,), 5), 5, epsilon)
+        yield Observed("whether its numbers are floats", "float" in str(getattr(rows, "dtype", None)))
 
 
 @question.misconception("the right word gets no share of ε", costs=1.5)

@@ -1,1 +1,1 @@
-"""What runs beside a student's code, in the student's process."""
+"""The code that runs beside a student's, in the student's process."""

@@ -1,7 +1,6 @@
 """Notes which of some named library functions the student's own code calls, while it runs.
 
-Only a call that stands in the student's code counts: what a library does inside is its own affair. A function of the same
-library whose name has the same words counts, too (``torch._C._nn.softmax``, ``torch.special.softmax``), as for who reads the code. Like everything on
+Only a call that stands in the student's code counts: what a library does inside is its own affair. Like everything on
 this side it can be deceived by whoever works for it; it sees what a reader of code cannot, such as a name put together
 at run time.
 """
@@ -9,10 +8,9 @@ at run time.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import Any
 
 #: Methods of a forbidden class that do its work.
@@ -35,9 +33,6 @@ class CallWatch:
         self.codes: dict[
             int, str
         ] = {}  # by id: to compare two codes takes as long as many of the calls seen here
-        #: library -> the words of a forbidden function's name -> what it is called.
-        self.words: dict[str, dict[str, str]] = {}
-        self._same: dict[tuple[str, str], str | None] = {}
         self._kept: list[Any] = []  # so that no id is given to another object
         for name in names:
             self._add(name, _object_named(name))
@@ -52,13 +47,8 @@ class CallWatch:
                 self._add_code(name, vars(thing).get(method))
         elif hasattr(thing, "__objclass__"):
             self.methods.setdefault(thing.__name__, []).append((thing.__objclass__, name))
-        else:
-            if not self._add_code(name, thing) and callable(thing):
-                self.built_in[id(thing)] = name
-            library, *_, leaf = name.split(".")
-            if library == "coursekit":  # which has tools, too, of the same words
-                return
-            self.words.setdefault(library, {}).setdefault(_words(leaf), name)
+        elif not self._add_code(name, thing) and callable(thing):
+            self.built_in[id(thing)] = name
 
     def _add_code(self, name: str, function: Any) -> bool:
         code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
@@ -69,7 +59,7 @@ class CallWatch:
 
     @property
     def can_see(self) -> bool:
-        """Whether any of the names stands for something here: not so where nothing has imported its library."""
+        """Whether any of the names exists here; none does where nothing has imported its library."""
         return bool(self.built_in or self.methods or self.codes)
 
     def start(self) -> None:
@@ -83,13 +73,11 @@ class CallWatch:
 
     def _look(self, frame: FrameType, event: str, argument: Any) -> None:
         if event == "c_call":
-            name = self.built_in.get(id(argument)) or self._method(argument) or self._alike_in_c(argument)
+            name = self.built_in.get(id(argument)) or self._method(argument)
             if name is not None and self._is_students(frame):
                 self.seen.add(name)
         elif event == "call":
-            name = self.codes.get(id(frame.f_code)) or self._alike(
-                frame.f_globals.get("__name__"), frame.f_code.co_qualname
-            )
+            name = self.codes.get(id(frame.f_code))
             if name is not None and (self._is_students(_caller(frame)) or _is_the_answer_itself(name, frame)):
                 self.seen.add(name)
 
@@ -98,33 +86,6 @@ class CallWatch:
             if isinstance(getattr(function, "__self__", None), kind):
                 return name
         return None
-
-    def _alike_in_c(self, function: Any) -> str | None:
-        """A function of C that a forbidden one is known by: not a method of an object, whose class nobody has named."""
-        owner = getattr(function, "__self__", None)
-        if owner is None:
-            return self._alike(getattr(function, "__module__", None), function.__name__)
-        if isinstance(owner, type):
-            return self._alike(owner.__module__, function.__name__)
-        return (
-            self._alike(getattr(owner, "__name__", None), function.__name__)
-            if isinstance(owner, ModuleType)
-            else None
-        )
-
-    def _alike(self, module: Any, function: str) -> str | None:
-        """The forbidden function whose words a function of this module has in its name."""
-        if not isinstance(module, str):
-            return None
-        key = module, function
-        if key not in self._same:
-            words, known = _words(function), self.words.get(module.partition(".")[0], {})
-            of_module = words.removeprefix(
-                _words(module.rpartition(".")[2])
-            )  # torch._C._special.special_softmax
-            alike = known.get(words) or known.get(of_module) or known.get(words.removesuffix("loss"))
-            self._same[key] = alike if "." not in function else None
-        return self._same[key]
 
     def _is_students(self, frame: FrameType | None) -> bool:
         """Whether a frame runs code of the notebook, or of a file that the notebook wrote."""
@@ -144,7 +105,7 @@ class CallWatch:
 
 
 def _caller(frame: FrameType) -> FrameType | None:
-    """Who called: some functions, and every module's ``forward``, are called by what PyTorch puts around them."""
+    """The calling frame, without PyTorch's wrappers, which call every module's ``forward``."""
     caller = frame.f_back
     while caller is not None and caller.f_code.co_filename.endswith(_WRAPPERS):
         caller = caller.f_back
@@ -158,13 +119,8 @@ def _is_the_answer_itself(name: str, frame: FrameType) -> bool:
     return by_test and name.startswith("coursekit.")
 
 
-def _words(name: str) -> str:
-    """``crossentropyloss`` of ``cross_entropy_loss``, ``_CrossEntropyLoss`` and the like."""
-    return re.sub(r"[\W_]", "", name).lower()
-
-
 def _object_named(name: str) -> Any:
-    """What a forbidden name stands for among the modules that are imported; None when there is no such thing."""
+    """The object that a forbidden name denotes among the imported modules; None without one."""
     if name.startswith("str."):
         return getattr(str, name.partition(".")[2], None)
     if name.startswith("Tensor."):

@@ -83,7 +83,7 @@ class Executor:
         return self._perform(message)
 
     def _answered(self, perform: Callable[[], bytes]) -> bytes:
-        """What ``perform`` returns, or the reply about its error."""
+        """The reply that ``perform`` returns, or the one about its error."""
         try:
             return perform()
         except UndefinedName as error:
@@ -193,22 +193,6 @@ class Executor:
         watch, self.watch = self.watch, None
         return watch.stop() if watch is not None else []
 
-    def _again(self, frames: list[bytes]) -> None:
-        """Serve these requests once more for the watch, which is off while they are read: that is no student's code."""
-        errors: tuple[type[BaseException], ...] = (WireError, *self.catch)
-        for frame in frames:
-            if self.watch is None:
-                return
-            self.watch.stop()
-            try:
-                message = self._decode(frame)
-                self.watch.start()
-                self._perform(message)
-            except errors:
-                pass
-        if self.watch is not None:
-            self.watch.start()
-
     def _shapes(self, target: Any, wanted: list[str]) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the trainable parameters, each once: under a ``wanted`` name where it has several."""
         names: dict[int, list[str]] = {}
@@ -223,7 +207,7 @@ class Executor:
         return {name: shapes[name] for name in chosen}
 
     def _callables(self, names: list[str]) -> list[str]:
-        """Those of the names that are functions or classes."""
+        """The names that are functions or classes."""
         return [name for name in names if callable(self.namespace.get(name))]
 
 
@@ -242,12 +226,11 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "callables": Executor._callables,
     "watch": Executor._watch,
     "watched": Executor._watched,
-    "again": Executor._again,
 }
 
 
 class Settings:
-    """What a function may set for its whole process, so that one answer's calls would change what another's return.
+    """Settings of the whole process through which one answer's calls would change another's results.
 
     As the notebook left it; but gradients are recorded, for a cell that only shows something may have ended that.
     """

@@ -172,7 +172,7 @@ THREAD_STACK = 2 << 20
 
 
 class _Transformers(TransformerManager):
-    """What IPython makes of a cell. It would cut each into tokens, slowly, to find that plain Python stays as it is."""
+    """IPython's transformation of cells, without its slow tokenizer where a cell is plain Python."""
 
     def transform_cell(self, cell: str) -> str:
         own = len(self.cleanup_transforms) + len(self.line_transforms) + len(self.token_transformers)
@@ -227,11 +227,11 @@ class LabShell(InteractiveShell):
             self.collector.error(*error_output(error, trace))
 
     def showsyntaxerror(self, filename: Any = None, running_compiled_code: bool = False) -> None:
-        """The same for a syntax error."""
+        """Collect a syntax error."""
         self.showtraceback()
 
     def showindentationerror(self) -> None:
-        """The same for an indentation error."""
+        """Collect an indentation error."""
         self.showtraceback()
 
     def _format_exception_for_storage(self, *args: Any, **kwargs: Any) -> dict[str, Any]:

@@ -26,7 +26,7 @@ MAX_OUTPUT = 16 << 20
 
 
 class OutputBudget:
-    """What is left of ``MAX_OUTPUT`` to one run of a notebook's cells."""
+    """The rest of ``MAX_OUTPUT`` for one run of a notebook's cells."""
 
     def __init__(self) -> None:
         self.left = MAX_OUTPUT

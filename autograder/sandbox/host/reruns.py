@@ -1,4 +1,4 @@
-"""What runs again of a cell that was ended, when a fresh child runs the cells: nothing that would be ended again.
+"""Chooses the part of a stopped cell that runs again in a fresh child: nothing that would be stopped again.
 
 Of one that was interrupted that is all before the statement at which it was. Where nobody knows how far a cell came, it is
 its imports, its definitions, and the assignments that call nothing.
@@ -39,7 +39,7 @@ def harmless_part(source: str) -> str:
 
 
 def _calls_nothing(node: ast.stmt) -> bool:
-    """Whether no call stands in it but ``globals()``, and its methods."""
+    """Whether it calls nothing but ``globals()`` and its methods."""
     return all(
         ast.unparse(part.func).partition(".")[0] in ("globals", "globals()")
         for part in ast.walk(node)

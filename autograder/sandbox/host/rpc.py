@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,16 +15,13 @@ from autograder.sandbox.wire import Reference, WireError
 MAX_CALLBACKS = 200_000
 #: Bytes that a submission may make this process hold for its diagnosis, in all traces that live at a time.
 MAX_TRACE_BYTES = 128 << 20
-#: Bytes of requests that are kept: of one test, and of all that a child was asked.
-MAX_SENT_BYTES = 4 << 20
-MAX_KEPT_BYTES = 32 << 20
 #: Stands in a trace for all that came when the allowance was spent.
-_TOO_MUCH = wire.Opaque("too much to keep")
+_TOO_MUCH = "too much to keep"
 
 
 @dataclass
 class Allowance:
-    """What is left to a submission of ``MAX_TRACE_BYTES``: spent by what its values take as objects, the frame included."""
+    """The rest of a submission's ``MAX_TRACE_BYTES``; each of its values spends its size in memory, frame included."""
 
     left: int = MAX_TRACE_BYTES
 
@@ -55,11 +51,6 @@ class StudentError(Exception):
         self.message = message
         self.frames = frames
 
-    def is_a(self, kind: type[BaseException]) -> bool:
-        """Whether it is an error of ``kind``, one of Python's own, or of a class that derives from it."""
-        raised = getattr(builtins, self.type_name, None)
-        return isinstance(raised, type) and issubclass(raised, kind)
-
 
 class BadReply(StudentError):
     """The student's function returned something that is not plain data (``type_name`` says what)."""
@@ -67,10 +58,6 @@ class BadReply(StudentError):
     def __init__(self, type_name: str, sentence: str):
         super().__init__("", sentence)
         self.type_name = type_name
-
-    def is_a(self, kind: type[BaseException]) -> bool:
-        """Never: an error that is returned was not raised."""
-        return False
 
 
 class StudentGone(Exception):
@@ -136,7 +123,7 @@ class Proxy:
 
 
 def _are_of_arguments(contents: dict[Any, Any], message: tuple[Any, ...]) -> bool:
-    """Whether these are bytes under the places and names of the arguments of a call: nothing else changes when it runs."""
+    """Whether ``contents`` holds only bytes, under places and names of the call's own arguments."""
     if not contents:
         return True
     if message[0] != "call":
@@ -165,18 +152,10 @@ class RpcClient:
         self._callback_keys: dict[int, int] = {}  # id of a function -> its key
         self.trace: list[TraceEntry] = []
         self._kept = True  # whether there was room for the last frame in the trace
-        #: The requests since ``start_trace``; None when they call back, or are too much to keep.
-        self.sent: list[bytes] | None = []
-        self._sent_bytes = 0
-        #: A test that passed -> what it sent, for the watch: the child on the other side can do the same again.
-        self.kept: dict[str, list[bytes]] = {}
-        self.room = MAX_KEPT_BYTES
-        self.watching = False
 
     def request(self, *message: Any) -> tuple[Any, dict[Any, Any]]:
         """Result and contents of the arguments of one request; ``StudentError`` if the student's code raised."""
         frame = wire.encode(message, refer=self._refer, for_arguments=True)
-        self._keep_request(frame)
         replies: list[Any] = []
         failures: list[BaseException] = []
 
@@ -202,19 +181,6 @@ class RpcClient:
         if not _are_of_arguments(contents, message):
             raise self.crashed("the sandbox sent contents of arguments that it was not given")
         return result, contents
-
-    def _keep_request(self, frame: bytes) -> None:
-        self._sent_bytes += len(frame)
-        if self.callbacks or self._sent_bytes > MAX_SENT_BYTES:
-            self.sent = None
-        elif self.sent is not None:
-            self.sent.append(frame)
-
-    def keep(self, test: str) -> None:
-        """Keep what ``test`` has just sent, if it can be sent again and there is room."""
-        if self.sent is not None and self._sent_bytes <= self.room:
-            self.room -= self._sent_bytes
-            self.kept[test] = [*self.sent]
 
     def _unpack(self, reply: Any) -> tuple[Any, dict[Any, Any]]:
         """Unpack a reply, after checking that it has the form that the executor gives it."""
@@ -303,4 +269,3 @@ class RpcClient:
         self.callbacks.clear()
         self._callback_keys.clear()
         self.trace = []
-        self.sent, self._sent_bytes = [], 0

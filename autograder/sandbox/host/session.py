@@ -131,7 +131,7 @@ class Session:
         return self._stand_at(self._stand)
 
     def _stand_at(self, place: int) -> bool:
-        """Have a child that has run the first ``place`` cells."""
+        """Run or replace the child until it has run exactly the first ``place`` cells."""
         self._stand = place
         transport = self._transport
         if transport is not None and transport.failure is not None:
@@ -211,7 +211,7 @@ class Session:
         return Student(rpc, name)
 
     def callables(self, names: Sequence[str]) -> frozenset[str]:
-        """Those of ``names`` that are functions or classes: asked once of each child, at the same ``names``."""
+        """The ``names`` that are functions or classes. Each child is asked once, always about the same ``names``."""
         transport, rpc = self._connected()
         if self._looked_at is not rpc:
             transport.timeout = self.limits.call_seconds
@@ -231,7 +231,7 @@ class Session:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is over, but for what is reserved."""
+        """Whether the time is over, apart from the reserved seconds."""
         return time.monotonic() > self._deadline.until
 
     def close(self) -> None:
@@ -277,7 +277,7 @@ class Session:
         return StudentGone(reason, STATUSES[reason].event)
 
     def _reason_from_usage(self, usage: dict[str, Any]) -> str:
-        """Why a child ended that nobody here killed: a SIGKILL by the kernel is for CPU time or memory."""
+        """The reason why a child ended that nobody here killed: the kernel kills for CPU time or memory."""
         if usage["cpu"] >= self.limits.cpu_seconds - 1:
             return "timed-out"
         if usage["peak"] > 0.8 * self.limits.memory_bytes:

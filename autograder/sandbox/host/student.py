@@ -113,7 +113,7 @@ class _RemoteCallable(Proxy):
 
 
 def _is(left: Any, sent: bytes) -> bool:
-    """Whether what came back are these bytes; it may be anything, an array that compares by elements too."""
+    """Whether these bytes came back. ``left`` may be anything, such as an array that compares by elements."""
     return type(left) is bytes and left == sent
 
 
@@ -169,32 +169,16 @@ class Student(_RemoteCallable):
         False when none of them is there, because nothing has imported its library: then there is nothing to note.
         """
         can_see, _ = self._rpc.request("watch", list(names))
-        self._rpc.watching = can_see is True
-        return self._rpc.watching
+        return can_see is True
 
     def watched(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Those of ``names`` that were called since ``watch``, as the sandbox says. The student's code can hide them."""
-        self._rpc.watching = False
+        """The ``names`` called since ``watch``, as the sandbox reports them. The student's code can hide them."""
         seen, _ = self._rpc.request("watched")
         return tuple(name for name in names if name in seen) if type(seen) is list else ()
 
-    def keep_requests(self, test: str) -> None:
-        """Keep what ``test``, which has passed, sent since ``start_trace``: ``ask_again`` may need it."""
-        self._rpc.keep(test)
-
-    def ask_again(self, test: str) -> bool:
-        """Under the watch: send what ``test`` sent once more, with no result. False when the test has to run for that.
-
-        So it is where the test gave the student functions of its own, or sent very much, and in a child that is new.
-        """
-        if not self._rpc.watching or test not in self._rpc.kept:
-            return False
-        self._rpc.request("again", self._rpc.kept[test])
-        return True
-
     @property
     def trace(self) -> list[TraceEntry]:
-        """What came back since ``start_trace``: the observations, if the test made any, or else everything."""
+        """The values since ``start_trace``: the observations if the test made any, or else everything."""
         trace = self._rpc.trace
         observations = [entry for entry in trace if entry.kind == "observation"]
         return observations or list(trace)

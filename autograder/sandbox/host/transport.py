@@ -132,7 +132,7 @@ class Child:
         return max(0, sum(_memory_of(pid) or 0 for pid in processes) + self._sockets() - self.baseline)
 
     def exact_memory(self, processes: list[int]) -> int:
-        """The same with shared pages divided among their holders, where the kernel says so (it is slow)."""
+        """``memory`` with shared pages divided among their holders, where the kernel tells; slow."""
         return max(0, sum(map(self._exact, processes)) + self._sockets() - self.baseline)
 
     def _exact(self, pid: int) -> int:
@@ -143,7 +143,7 @@ class Child:
         return max(0, (_memory_of(pid) or 0) - (self.baseline if pid != self.pid else 0))
 
     def _sockets(self) -> int:
-        """What the buffers of all sockets in the child's own network may hold."""
+        """The bytes that the buffers of all sockets in the child's own network may hold."""
         if self.group:  # without namespaces its network is everybody's
             return 0
         try:
@@ -153,7 +153,7 @@ class Child:
             return 0
 
     def fills(self, scratch_bytes: int) -> bool:
-        """Whether its files take more room than that, or keep anybody from seeing how much they take."""
+        """Whether its files take more room than ``scratch_bytes``, or hide how much they take."""
         if not self.scratch:
             return False
         room = Room([self.scratch, *self._elsewhere()], scratch_bytes)
@@ -161,7 +161,7 @@ class Child:
         return room.taken > scratch_bytes or self._blurred > MAX_BLURRED
 
     def _elsewhere(self) -> list[str]:
-        """What it has made in folders that all users share."""
+        """Its entries in folders that all users share."""
         try:
             return owned(self.elsewhere, os.stat(self.scratch).st_uid) if self.elsewhere else []
         except OSError:
@@ -208,7 +208,7 @@ def _proportional_memory(pid: int) -> int | None:
 
 
 def _is_childless(pid: int) -> bool:
-    """Whether a process certainly has no children; so it is nearly always, and looking through all of /proc takes long.
+    """Whether a process certainly has no children: the usual case, which spares a look through all of /proc.
 
     The first process of a PID namespace has a child whenever there is another process in there. The kernel's list of
     children may leave out one while others end, but it is never empty then.
@@ -411,7 +411,7 @@ class RemoteTransport:
             raise self._ended(*overrun)
 
     def _was_kept_waiting(self) -> bool:
-        """Whether a busy machine kept the child from a part of its time, which it then gets back."""
+        """Give the child back the time for which a busy machine kept it waiting; whether there was any."""
         waited = self.child.kept_waiting()
         owed = min(waited - self._waited, self.session_deadline.left)
         if owed < MIN_OWED or self._deadline is None:

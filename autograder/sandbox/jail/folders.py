@@ -107,7 +107,7 @@ def open_to_everybody(above: str = "/", depth: int = 3) -> list[str]:
 
 
 def owned(folders: Iterable[str], user: int) -> list[str]:
-    """What is a user's in these folders, not what lies deeper."""
+    """The entries of these folders that belong to a user; deeper ones are left out."""
     found = []
     for folder in folders:
         with contextlib.suppress(OSError), os.scandir(folder) as entries:

@@ -52,12 +52,12 @@ def _all_rights(offered: int) -> int:
 
 
 def everything() -> int:
-    """All that may be done in a folder of one's own: everything but devices."""
+    """The rights in a folder of one's own: all but making and controlling devices."""
     return _all_rights(version()) & ~_MAKE_DEVICE & ~_IOCTL_DEV
 
 
 class Ruleset:
-    """What this process may still do with files once ``enforce`` is called. Raises ``OSError`` with the call's name."""
+    """The rights that this process keeps once ``enforce`` is called. Raises ``OSError`` with the call's name."""
 
     def __init__(self) -> None:
         offered = version()

@@ -180,7 +180,7 @@ def probe() -> str | None:
 
 
 def explain(error: OSError) -> str:
-    """Why the sandbox could not be set up, in one sentence with what to do about it."""
+    """The reason why the sandbox could not be set up, in one sentence that says what to do."""
     problem = probe()
     if problem is not None:
         return problem

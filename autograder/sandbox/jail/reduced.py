@@ -33,7 +33,7 @@ _SECONDS_TO_END = SECONDS_TO_REMOVE = 5.0
 
 
 def lacking(outer_uid: int) -> str:
-    """Why files and signals cannot be kept from submissions that run as this user; "" where they can."""
+    """The reason why files and signals cannot be kept from submissions of this user; "" where they can."""
     if outer_uid or landlock.version() >= landlock.SIGNALS_SINCE:
         return ""
     return "what is left needs root, or Landlock as Linux 6.12 has it"
@@ -169,7 +169,7 @@ class ReducedJail(Jail):
 
 
 def _rules(config: dict[str, Any], python: list[str]) -> list[tuple[str, int]]:
-    """What every child may read, as Landlock takes it."""
+    """Landlock's rules for the files that every child may read."""
     visible = (path for path in (*SYSTEM_FOLDERS, *SYSTEM_FILES, *python) if os.path.exists(path))
     rules = [rule for path in visible for rule in landlock.rules_around(path, config["hidden"])]
     rules += [(path, landlock.READ) for path in (os.path.dirname(config["kit"]), *config["data"])]
@@ -194,7 +194,7 @@ def copy_course(config: dict[str, Any]) -> None:
 
 
 def lay_out(config: dict[str, Any]) -> None:
-    """Let another user have kit, data and a place to write."""
+    """Give another user access to kit and data, and a place to write."""
     home = config["work_folder"]
     course = f"{home}/course"
     if os.path.dirname(config["kit"]) != course:

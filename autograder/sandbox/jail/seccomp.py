@@ -148,7 +148,7 @@ def _refuse_flags(number: int, place: int, flags: int) -> list[bytes]:
 
 
 def _without_namespaces(column: int) -> list[bytes]:
-    """What is refused besides where there are no namespaces."""
+    """The further refusals where there are no namespaces."""
     code = _refuse_when(_SOCKET[column], errno.EAFNOSUPPORT)
     code += [
         _instruction(_EQUAL, _SOCKETPAIR[column], 0, 5),

@@ -1,4 +1,4 @@
-"""What a submission can see: the folders, files and environment variables in the jail, as data."""
+"""The folders, files and environment variables that a submission can see, as data."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _OF_A_PREFIX = ("bin", "lib", "lib32", "lib64", "share", "pyvenv.cfg")
 
 
 def python_folders() -> list[str]:
-    """What this Python needs of its environment and of the installation that it was made from, as far as it exists.
+    """The paths that this Python needs of its environment and of the installation that it was made from.
 
     The environment's folder itself is not among them: with ``python -m venv .`` it also holds the salt, the solutions and
     the gradebook.
@@ -92,7 +92,7 @@ def closed(paths: Iterable[str]) -> str | None:
 
 
 def closed_packages(hidden: Iterable[str]) -> str | None:
-    """The same for the folders that Python's modules and packages lie in: that folder where it is closed, or a package is."""
+    """The folder of Python's modules that this process cannot read, or that holds a package it cannot read."""
     away = {os.path.realpath(path) for path in hidden}
     for path in sorted({sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")}):
         if not _opens(path):

@@ -44,7 +44,7 @@ def load_package(folder: str) -> None:
 
 
 def relocate_package(old: str, new: str) -> None:
-    """Have the modules of the package that are not imported yet found in ``new``, where the new root has it."""
+    """Look for the package's modules that are not imported yet in ``new``, its place in the new root."""
     for name, module in list(sys.modules.items()):
         if name == "sandbox" or name.startswith("sandbox."):
             for path in getattr(module, "__path__", []):
@@ -84,7 +84,7 @@ class Control:
             self.socket.sendall(line)
 
     def answer(self, message: dict[str, Any], *descriptors: int) -> None:
-        """The same in the zygote, which ends where nobody listens any more."""
+        """Send a message from the zygote, and end the process where nobody listens any more."""
         try:
             self.send(message, *descriptors)
         except (BrokenPipeError, ConnectionResetError):
@@ -146,7 +146,7 @@ class NoIsolation(RuntimeError):
 
 
 def in_words(error: BaseException) -> str:
-    """Why the sandbox could not be had, in one sentence."""
+    """The reason why there is no sandbox, in one sentence."""
     from sandbox.jail import namespaces
 
     if isinstance(error, OSError):
@@ -188,7 +188,7 @@ def try_namespaces(config: dict[str, Any]) -> str:
 
 
 def trial(jail: Any, look: Callable[[], str] = str) -> str:
-    """Whether a child can enter the jail, and what it then says of a ``look`` around: "", or what is wrong, in words."""
+    """Fork a child into the jail and call ``look`` there: "", or what is wrong, in words."""
     reader, writer = os.pipe()
     jail.before_fork()
     child = os.fork()
@@ -408,7 +408,7 @@ class Children:
                 self._record(*exited)
 
     def reap(self, child: int) -> dict[str, Any]:
-        """How a child ended that was killed or has exited; waits for it."""
+        """Wait for a child that was killed or has exited, and return how it ended."""
         while child not in self.exits:
             try:
                 self._record(*os.wait4(-1, 0))

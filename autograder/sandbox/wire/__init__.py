@@ -30,7 +30,6 @@ from .types import (
     MAGIC,
     PREFIX,
     TORCH_DTYPES,
-    Opaque,
     OpaqueError,
     Reference,
     WireError,
@@ -45,7 +44,6 @@ __all__ = [
     "MAGIC",
     "PREFIX",
     "TORCH_DTYPES",
-    "Opaque",
     "OpaqueError",
     "Reference",
     "WireError",
@@ -69,7 +67,7 @@ def encode(
 ) -> bytes:
     """The frame for ``value``.
 
-    ``refer`` may turn a value of another type into a ``Reference``; where it returns ``None`` the value becomes ``Opaque``.
+    ``refer`` may turn a value of another type into a ``Reference``; where it returns ``None``, only the type's name is sent.
     ``for_arguments`` keeps the memory layout of arrays and the ``requires_grad`` flag of tensors; without
     it arrays arrive contiguous, tensors detached, and iterators as lists. ``in_order`` writes equal sets in one order,
     whatever the process. Raises ``WireError`` when the
@@ -88,7 +86,6 @@ def decode(
     frame: bytes,
     limits: WireLimits = LIMITS,
     resolve: Callable[[Reference], Any] | None = None,
-    allow_opaque: bool = False,
     on_held: Callable[[int], None] | None = None,
 ) -> Any:
     """The value that ``frame`` holds. Raises ``WireError`` and nothing else, whatever the bytes are.
@@ -96,13 +93,13 @@ def decode(
     ``on_held`` is told how many bytes the value takes in memory, at most.
 
     ``resolve`` turns a ``Reference`` into what it refers to (without it references are refused).
-    An ``Opaque`` raises ``OpaqueError`` unless ``allow_opaque``.
+    A value of a type that cannot be sent raises ``OpaqueError``.
     """
     try:
         header_bytes, body_bytes = frame_lengths(frame[: PREFIX.size], limits)
         if len(frame) != PREFIX.size + header_bytes + body_bytes:
             raise WireError("the frame's length does not match its prefix")
-        decoder = Decoder(frame, header_bytes, limits, resolve, allow_opaque)
+        decoder = Decoder(frame, header_bytes, limits, resolve)
         value = decoder.value()
         if on_held is not None:
             on_held(len(frame) + decoder.held)

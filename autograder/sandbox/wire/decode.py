@@ -20,7 +20,6 @@ from .types import (
     PREFIX,
     SCALAR_TYPES,
     TORCH_DTYPES,
-    Opaque,
     OpaqueError,
     Reference,
     WireError,
@@ -46,12 +45,10 @@ class Decoder:
         header_bytes: int,
         limits: WireLimits,
         resolve: Callable[[Reference], Any] | None,
-        allow_opaque: bool,
     ):
         self.frame = memoryview(frame)
         self.limits = limits
         self.resolve = resolve
-        self.allow_opaque = allow_opaque
         self.items_left = limits.items
         #: Bytes that the value's objects take beyond those of the frame.
         self.held = 0
@@ -272,14 +269,11 @@ class Decoder:
         self.hold(REFERENCE_BYTES)
         return self.resolve(Reference(kind, key))
 
-    def decode_opaque(self, tree: list[Any], depth: int) -> Opaque:
+    def decode_opaque(self, tree: list[Any], depth: int) -> NoReturn:
         _, name = tree
         if type(name) is not str or len(name) > 80 or not name.isascii() or not name.isprintable():
             _malformed("a type's name")
-        if not self.allow_opaque:
-            raise OpaqueError(name)
-        self.hold(PART_BYTES)
-        return Opaque(name)
+        raise OpaqueError(name)
 
     def decode_array_type(self, tree: list[Any], depth: int) -> np.dtype:
         _, code = tree

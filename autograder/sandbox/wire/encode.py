@@ -21,7 +21,6 @@ from .types import (
     PACK_FROM,
     SCALAR_NAMES,
     TORCH_DTYPES,
-    Opaque,
     Reference,
     WireError,
     WireLimits,
@@ -277,7 +276,6 @@ _ENCODERS: dict[type, Callable[[Encoder, Any, int], Any]] = {
     ),
     types.EllipsisType: lambda encoder, value, depth: ["e"],
     Reference: lambda encoder, value, depth: ["ref", value.kind, value.key],
-    Opaque: lambda encoder, value, depth: encoder.encode_opaque(value.type_name),
 }
 
 #: A subclass of one of these is sent as the plain value inside it, an exact number as a float.

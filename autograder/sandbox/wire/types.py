@@ -1,4 +1,4 @@
-"""What both directions of the wire format share: its limits, its allowlists and its errors."""
+"""The limits, allowlists and errors of the wire format."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class OpaqueError(WireError):
 
 @dataclass(frozen=True)
 class WireLimits:
-    """How much one frame may hold."""
+    """The limits on one frame."""
 
     header_bytes: int = 8 << 20
     total_bytes: int = 64 << 20
@@ -80,13 +80,6 @@ class Reference:
 
     kind: str
     key: int | str
-
-
-@dataclass(frozen=True)
-class Opaque:
-    """Replaces a value of a type that cannot be sent."""
-
-    type_name: str
 
 
 def type_name(value: object) -> str:

@@ -378,9 +378,7 @@ def _of_precision(a: Array, e: Array) -> Symptom | None:
     )  # of fewer it may be something else: all to the first, say
     if whole and any(np.array_equal(a, cut(e)) for cut in (np.rint, np.trunc, np.floor)):
         return Symptom("whole numbers", "The values are the right ones cut or rounded to whole numbers.")
-    if size and np.array_equal(a, np.round(e, 1)) | np.array_equal(a, np.round(e, 2)) | np.array_equal(
-        a, np.round(e, 3)
-    ):
+    if a.any() and any(np.array_equal(a, np.round(e, digits)) for digits in (1, 2, 3)):
         return Symptom("rounded", "The values are the right ones, rounded.")
     return None
 

@@ -36,6 +36,13 @@ _GUIDE = {
     "parallel_corpus": "the corpus of lab 12",
     "mutants": "what the hidden tests notice",
 }
+#: The headings of the guide's first page, each by the page that it stands before.
+_PARTS = {
+    "run_a_course": "Teach",
+    "grading": "Rely on it",
+    "write_a_lab": "Write your own",
+    "translator": "What lies behind",
+}
 
 
 def for_readers(book: NotebookNode, released: NotebookNode, lab: str) -> NotebookNode:
@@ -166,7 +173,10 @@ def lay_out(source: Path) -> None:
     for name in _GUIDE:
         text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
         (source / "guide" / f"{name}.md").write_text(_own_links(text, ROOT / "docs"), encoding="utf-8")
-    listed = "\n".join(f"- [{what[0].upper() + what[1:]}]({name}.md)" for name, what in _GUIDE.items())
+    listed = "".join(
+        (f"\n## {_PARTS[name]}\n\n" if name in _PARTS else "") + f"- []({name}.md): {what}\n"
+        for name, what in _GUIDE.items()
+    )
     tree = "\n".join(_GUIDE)
     (source / "guide" / "index.md").write_text(
         f"# Guide for teaching teams\n\n{listed}\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n",

@@ -18,7 +18,7 @@ from coursekit.translator.training import Adam, Training, fresh
 from coursekit.translator.word_model import SIZES, hits, load, with_unknown
 
 from autograder.course.masters import solution
-from autograder.testing.catalogue import answers_of
+from autograder.questions.engine.answers import answers_of
 
 
 @pytest.fixture(scope="module")

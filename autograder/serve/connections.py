@@ -1,4 +1,4 @@
-"""Lets connections in while there is room; when there is none, those make way that say nothing."""
+"""Limits how many connections the service holds; silent ones make way for new ones."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 from tornado.httpserver import HTTPServer
 from tornado.iostream import IOStream
 
-#: Files that the journal, the graders and uploads need, beside the connections; and connections that are enough for any class.
+#: Files that the journal, the graders and uploads need beside the connections; and connections enough for any class.
 FILES_KEPT, MOST = 256, 3000
-#: When there is no room, this share of the connections makes way at once.
+#: When all places are taken, one in so many connections is closed.
 SHARE = 16
 
 
-class Door(HTTPServer):
-    """Tornado's server with at most ``most`` connections: a stranger's thousand that are silent cost nobody an answer.
+class LimitedServer(HTTPServer):
+    """Tornado's server with at most ``most`` connections, so that a thousand silent strangers cost nobody an answer.
 
-    ``answering`` are the connections that wait for an answer of ours. Of the others, those of the address that has most
-    make way first, the longest silent of them before the rest; behind a proxy all have one address.
+    Connections in ``answering`` wait for an answer and stay. The address with the most others loses some first, those
+    silent for longest before the rest; behind a proxy all have one address.
     """
 
     def initialize(self, *args: Any, **kwargs: Any) -> None:
-        """``answering`` and ``most`` are ours, the others Tornado's."""
+        """Take ``answering`` and ``most``; the other arguments are Tornado's."""
         self.answering: Collection[IOStream] = kwargs.pop("answering")
         self.most: int = kwargs.pop("most")
         super().initialize(*args, **kwargs)
@@ -31,9 +31,9 @@ class Door(HTTPServer):
         self.open: dict[IOStream, str] = {}
 
     def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
-        """A new connection."""
+        """Accept a connection, or close it where no other could make way."""
         if len(self.open) >= self.most:
-            self._make_room()
+            self._close_silent()
         if len(self.open) >= self.most:
             stream.close()
             return
@@ -41,17 +41,17 @@ class Door(HTTPServer):
         super().handle_stream(stream, address)
 
     def start_request(self, server_conn: Any, request_conn: Any) -> Any:
-        """A connection is ready for its next request."""
+        """Note that a connection is ready for its next request."""
         if (address := self.open.pop(server_conn.stream, None)) is not None:
             self.open[server_conn.stream] = address
         return super().start_request(server_conn, request_conn)
 
     def on_close(self, server_conn: Any) -> None:
-        """A connection has ended."""
+        """Forget a connection that has ended."""
         self.open.pop(server_conn.stream, None)
         super().on_close(server_conn)
 
-    def _make_room(self) -> None:
+    def _close_silent(self) -> None:
         of = Counter(self.open.values())
         silent = [stream for stream in self.open if stream not in self.answering]
         silent.sort(key=lambda stream: -of[self.open[stream]])
@@ -60,15 +60,15 @@ class Door(HTTPServer):
             stream.close()
 
 
-def room() -> int:
-    """For how many connections this process has files, once it may open as many as the system lets it."""
+def most_connections() -> int:
+    """The connections for which this process has files, after raising its limit as far as the system allows."""
     try:
         import resource
-    except ImportError:  # no limits of this kind
+    except ImportError:  # Windows has no such limits
         return MOST
-    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    now, hardest = resource.getrlimit(resource.RLIMIT_NOFILE)
     wished = MOST + FILES_KEPT
     if now < wished:
-        now = wished if most == resource.RLIM_INFINITY else min(wished, most)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (now, most))
+        now = wished if hardest == resource.RLIM_INFINITY else min(wished, hardest)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (now, hardest))
     return max(16, min(MOST, now - FILES_KEPT))
