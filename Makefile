@@ -76,8 +76,7 @@ check: lint
 # Everything. CI runs this.
 test: lint
 	$(BIN)/autograder build --check
-	$(BIN)/python tests/install_browser.py
-	$(BIN)/python tests/install_hub_proxy.py
+	$(BIN)/python tests/install_programs.py
 	$(TESTS)
 
 # What a change can hardly break unseen by `make test`: five salts, every screen, every attack at every level, fuzzers, mutants of
@@ -96,7 +95,7 @@ mutants: setup
 
 # The pictures of README and gallery, photographed anew; a test says when they are out of date.
 pictures: setup
-	$(BIN)/python tests/install_browser.py
+	$(BIN)/python tests/install_programs.py
 	$(BIN)/python -m docs.make_pictures
 
 lab: $(LABS)
