@@ -146,6 +146,8 @@ class QuestionResult:
     #: Whether the cell that should define the answer, or a name that it needs, stopped with an error, which ``cause`` and
     #: ``error`` tell.
     did_not_run: bool = False
+    #: What an answer without a misconception does, in a sentence that nobody wrote; "" where none is sure.
+    generated: str = ""
 
     @property
     def is_right(self) -> bool:
@@ -156,6 +158,11 @@ class QuestionResult:
     def in_question(self) -> bool:
         """Whether a person says what it is worth: it uses a forbidden function, or part of it could not be tested."""
         return self.points > 0 and (bool(self.forbidden) or self.is_partly_tested)
+
+    @property
+    def why(self) -> str:
+        """What is wrong where no misconception was recognised: what the answer does, then what its values show."""
+        return " ".join(filter(None, (self.generated, self.cause)))
 
     @property
     def is_partly_tested(self) -> bool:
@@ -232,6 +239,7 @@ class SubmissionResult:
                     "misconception": q.misconception,
                     "hint": q.hint,
                     "cause": q.cause,
+                    "generated": q.generated,
                     "error": q.error,
                     "forbidden": list(q.forbidden),
                 }

@@ -47,7 +47,7 @@ _UV = "pip install uv && python -m uv pip install --torch-backend cpu -r require
 _FETCHES = (
     "The third line fetches about 200 MB, which take 0.8 GB of disk; a slow machine needs three minutes."
 )
-_FETCHES_TORCH = "The third line fetches about 420 MB, half of it PyTorch, which take 1.6 GB of disk."
+_FETCHES_TORCH = "The third line fetches about 420 MB, half of it PyTorch, in one to three minutes; they take 1.6 GB of disk."
 
 _ENVIRONMENT = """# For conda: conda env create -f environment.yml
 name: bigrams-to-translators

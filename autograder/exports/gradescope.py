@@ -80,8 +80,8 @@ def in_words(question: QuestionResult) -> str:
             lines.append(f"    {test.message}")
     if question.misconception:
         lines.append(f"This looks like: {question.misconception}")
-    elif question.cause:
-        lines.append(f"The cause, as far as it can be seen: {question.cause}")
+    elif question.why:
+        lines.append(f"The cause, as far as it can be seen: {question.why}")
     if question.hint:
         lines.append(question.hint)
     if question.forbidden:

@@ -62,7 +62,7 @@ class Graded:
         for question in self.result.questions:
             earned = points(self.points_of(question.name))
             line = f"{question.name}: {earned} of {points(question.max_points)}"
-            why = f"looks like: {question.misconception}" if question.misconception else question.cause
+            why = f"looks like: {question.misconception}" if question.misconception else question.why
             lines.append(f"{line} ({why})" if why else line)
         return plain("\n".join([*lines, *self.by_hand]), 4000)
 

@@ -19,7 +19,7 @@ import contextlib
 import json
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from coursekit.checks.symptoms import lower_first
@@ -43,6 +43,9 @@ from autograder.grading.task import Task
 from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
 from autograder.grading.zygotes import Zygotes
 from autograder.questions.engine.answers import Answer
+from autograder.questions.engine.as_tests import outcomes_seen
+from autograder.questions.engine.compare import Outcome
+from autograder.questions.engine.mutants import generated_name
 from autograder.results import (
     STATUSES,
     CellOutcome,
@@ -76,6 +79,8 @@ class Run:
     notes: tuple[str, ...]
     #: How long it took when it was run, for one that is taken over.
     seconds: float = 0.0
+    #: Of each wrong answer that nobody has described: what its calls came to.
+    unnamed: Mapping[str, Mapping[int, Outcome]] = field(default_factory=dict)
 
 
 #: Ends of a call that the next one would come to as well: the question is asked no more.
@@ -109,6 +114,8 @@ class Tested:
     end: str = ""
     #: The endless functions of other questions without which the tests ran.
     without: tuple[str, ...] = ()
+    #: What was asked, and what came of it (``Student.once``).
+    answered: Mapping[Any, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -120,6 +127,8 @@ class Judged:
     status: str | None = None
     #: The check cell after which it was tested, where that was not the notebook's end.
     after: str = ""
+    #: What its calls came to, where it is wrong and nobody has described how.
+    unnamed: Mapping[int, Outcome] = field(default_factory=dict)
 
     @property
     def leans_or_fails(self) -> bool:
@@ -161,6 +170,8 @@ class Grader:
         run = _taken_over(task.earlier, repaired, kept, spec(self.lab).questions)
         run = run or self._run(repaired, kept, notebook)
         questions = with_cell_errors(run.questions, repaired, self.template, run.outcomes)
+        if not task.salt:  # an attempt in the live class has its verdict at once
+            questions = tuple(_with_generated_name(self.lab, one, run.unnamed) for one in questions)
         untested = (note for note in run.notes if note.endswith(_UNTIL))
         choices = (*repaired.choices, *_defined_again(repaired, self.template, questions), *untested)
         return SubmissionResult(
@@ -211,7 +222,8 @@ class Grader:
         status = status or next((judged[name].status for name in asked if judged[name].status), None)
         if status is None:
             status = "partly-run" if any(outcome.status == "error" for outcome in outcomes) else "graded"
-        return Run(tuple(outcomes), questions, status, tuple(notes))
+        unnamed = {name: judged[name].unnamed for name in asked if judged[name].unnamed}
+        return Run(tuple(outcomes), questions, status, tuple(notes), unnamed=unnamed)
 
     def _to_ask_again(
         self, judged: Mapping[str, Judged], asked: Sequence[str], repaired: Repaired
@@ -290,8 +302,8 @@ class Grader:
         session.status = None
         notes: list[str] = []
         with budgets.of(name) as clock:
-            result = self._question(session, clock, name, repaired, forbidden, others, notes)
-        return Judged(result, tuple(notes), session.status)
+            result, unnamed = self._question(session, clock, name, repaired, forbidden, others, notes)
+        return Judged(result, tuple(notes), session.status, unnamed=unnamed)
 
     def _question(
         self,
@@ -302,8 +314,8 @@ class Grader:
         forbidden: tuple[str, ...],
         others: Mapping[str, Judged],
         notes: list[str],
-    ) -> QuestionResult:
-        """The question's result, with the cause of what fails."""
+    ) -> tuple[QuestionResult, Mapping[int, Outcome]]:
+        """The question's result, with the cause of what fails; and what its calls came to, where a slip has no name."""
         points = dict(spec(self.lab).questions)[name]
         function = _graded_name(session, self.lab, name)
         endless = [other for other, known in others.items() if other != name and known.status in _ENDS_AGAIN]
@@ -325,7 +337,7 @@ class Grader:
             kept = not tested.end and _answers_differ(session, clock, function, tested, wrong)
             symptom = KEPT if kept else _symptom(clock, self.lab, name, runs)
         shown_error = shown_error_of(runs, labelled_sources(repaired))
-        return QuestionResult(
+        result = QuestionResult(
             name,
             score,
             points,
@@ -336,6 +348,9 @@ class Grader:
             diagnosis.title if diagnosis else _cause(runs, symptom, shown_error),
             forbidden,
         )
+        explained = diagnosis or symptom is KEPT or shown_error or tested.end or result.is_partly_tested
+        slips = not explained and any(not run.result.passed for run in runs)
+        return result, outcomes_seen(tested.answered) if slips else {}
 
     def _watched(self, session: Session, judged: Judged, kit: Sequence[str]) -> QuestionResult:
         """The question with the forbidden functions or parts of the ``kit`` that its answer is seen to call, where reading found none.
@@ -351,6 +366,19 @@ class Grader:
         seen = _seen_called(session, self.lab, judged, names, passed)
         points = 0.0 if seen and settings().forbidden == "zero" else question.points
         return replace(question, forbidden=seen, points=points)
+
+
+def _with_generated_name(
+    lab: str, question: QuestionResult, unnamed: Mapping[str, Mapping[int, Outcome]]
+) -> QuestionResult:
+    """The question with what its answer does, where an edit of a right one does the same. Looking for one never costs a grade."""
+    if question.name not in unnamed:
+        return question
+    try:
+        with judging():
+            return replace(question, generated=generated_name(lab, question.name, unnamed[question.name]))
+    except (Exception, JudgedTooLong):
+        return question
 
 
 def _seen_called(
@@ -545,7 +573,7 @@ def run_tests(
         first = first or (run.result.message if end else "")
         if end in _ENDS_AGAIN:
             unrun = f"{NOT_RUN}: {run.result.message} in an earlier test"
-    return Tested(tuple(runs), first, without)
+    return Tested(tuple(runs), first, without, answered)
 
 
 def run_in(

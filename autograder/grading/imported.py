@@ -127,7 +127,7 @@ def judged_beside(
         shown = [{"output_type": "error"}]
     node = nbformat.from_dict({**cell, "outputs": shown})
     node.metadata.nbgrader.points = points
-    message = _said(outcome.error, code)
+    message = _error_to_show(outcome.error, code)
     try:
         score = float(determine_grade(node)[0] or 0.0)
     except (ValueError, KeyError):  # nbgrader itself stops here
@@ -138,7 +138,7 @@ def judged_beside(
     )
 
 
-def _said(error: str, code: str) -> str:
+def _error_to_show(error: str, code: str) -> str:
     """A cell's error for its student: nothing of a line that they were not given."""
     if "HIDDEN TESTS" not in code or not error:
         return error

@@ -19,10 +19,10 @@ from nbformat.notebooknode import NotebookNode
 from autograder.course.masters import is_skipped, read_master, source_of_import
 from autograder.errors import Unreadable
 from autograder.grading.answers import (
+    assign_cells,
     place_for,
     put_back_graded_by_hand,
     put_tests_after_answers,
-    settle_answers,
 )
 from autograder.grading.cell_text import added_code, is_answer, names_at_top_level
 from autograder.grading.demonstrations import MAX_FIGURES_CODE, definitions_of, demonstration, words_in
@@ -224,15 +224,15 @@ def repair(raw: bytes, template: Template) -> Repaired:
         else:
             result.cells.append(_student_cell(cell, place, template, result))
         if grade_id is not None and grade_id not in (cell["grade_id"], cell["id"]):
-            result.say("found", grade_id)
+            result.note("found", grade_id)
         for made in result.cells[known:]:
             made.number = number
     _drop_overlong_code(result)
-    settle_answers(result, template)
+    assign_cells(result, template)
     put_tests_after_answers(result, template, put_back=_put_back_given(result, template))
     put_back_graded_by_hand(result, template)
     _run_what_answers_use(result, template)
-    result.finish()
+    result.write_notes()
     return result
 
 
@@ -263,15 +263,15 @@ def _restore(cell: dict[str, Any], grade_id: str, template: Template, result: Re
     """Put the master's cell in place of a given one. What a student wrote into it is a cell of the student's own."""
     master, source = template.named[grade_id], cell["source"]
     if any(grade_id == other.grade_id for other in result.cells):
-        result.say("doubled", grade_id)
+        result.note("doubled", grade_id)
         return
     given = _locked_cell(grade_id, template)
     if source.strip() == master.source.strip():
         if cell["kind"] != master.cell_type:
-            result.say("retyped", grade_id)
+            result.note("retyped", grade_id)
         result.cells.append(given)
         return
-    result.say("changed", grade_id)
+    result.note("changed", grade_id)
     if master.cell_type != "code":
         given.added = _added_text(source, master.source)
         result.cells.append(given)
@@ -324,7 +324,7 @@ def _drop_overlong_code(result: Repaired) -> None:
         left -= len(cell.run)
         if len(cell.run) > MAX_CELL_CODE or left < 0:
             left += len(cell.run)
-            result.say("too long", cell.grade_id or f"number {cell.number}")
+            result.note("too long", cell.grade_id or f"number {cell.number}")
             cell.run = ""
 
 
@@ -364,7 +364,7 @@ def _student_cell(cell: dict[str, Any], place: int | None, template: Template, r
     master = None if place is None else template.cells[place]
     grade_id = None if master is None else _name_of(master)
     if master is not None and grade_id is not None and kind != master.cell_type:
-        result.say("read as code" if master.cell_type == "code" else "read as text", grade_id)
+        result.note("read as code" if master.cell_type == "code" else "read as text", grade_id)
         kind = master.cell_type
     node = _new_node(kind, source)
     if kind != "code" and (pictures := _pictures(cell["attachments"], result)):
@@ -420,7 +420,7 @@ def _put_back_given(result: Repaired, template: Template) -> set[str]:
     missing = {name for name, master in template.named.items() if _is_locked(master)} - present
     for grade_id in template.named:
         if grade_id in missing:
-            result.say("missing", grade_id)
+            result.note("missing", grade_id)
             where = place_for(result.cells, template.places[grade_id])
             result.cells.insert(where, _locked_cell(grade_id, template))
     return missing

@@ -90,7 +90,7 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
                 shutil.copy2(file, target)
         write_atomically(master, text)
         write_atomically(tests.with_name("__init__.py"), f'"""Lab {lab[:2]}, which was imported."""\n')
-        cells, result = _settled(lab, source, cells, tests, names)
+        cells, result = _written_and_tried(lab, source, cells, tests, names)
     except BaseException as error:
         for place in made:
             shutil.rmtree(place, ignore_errors=True)
@@ -105,7 +105,7 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
     )
 
 
-def _settled(
+def _written_and_tried(
     lab: str, source: str, cells: list[TestCell], tests: Path, names: Names
 ) -> tuple[list[TestCell], SubmissionResult]:
     """Write the tests, try them on the notebook's own answers, and take back those that do not hold there.

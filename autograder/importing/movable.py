@@ -47,13 +47,10 @@ _HOLDS = frozenset({
     "reshape", "list", "tuple", "dict", "set", "frozenset", "range", "float", "int", "complex", "bytes", "Counter", "deque",
     "OrderedDict", "Fraction", "Decimal",
 })  # fmt: skip
-#: Calls that change settings of the whole process, but those that ``settings_kept`` restores.
+#: Calls that change settings of the whole process, in which tests run after one another.
 _SETS = re.compile(
     r"(set|use|enable|disable|register|install|config|reset|rc)(_|[A-Z]|$)|set[a-z]*$|.*Config$"
 )
-_PUT_BACK = frozenset({
-    "seterr", "set_printoptions", "set_default_dtype", "set_grad_enabled", "set_state", "set_rng_state", "setstate", "setcontext",
-})  # fmt: skip
 _SINGLETONS = frozenset({"NoneType", "bool", "ellipsis"})
 
 
@@ -398,7 +395,7 @@ def _sets(tree: ast.AST, modules: set[str]) -> Iterator[str]:
             name = name or (
                 node.func.id if isinstance(node.func, ast.Name) and node.func.id in modules else ""
             )
-            if _SETS.match(name) and name not in _PUT_BACK and _root(node.func) in modules:
+            if _SETS.match(name) and _root(node.func) in modules:
                 yield ast.unparse(node.func)
         for target in targets:
             if isinstance(target, (ast.Attribute, ast.Subscript)) and _root(target) in modules:

@@ -182,7 +182,7 @@ def _question(
         if one_reason and not any(test.passed for test in question.tests)
         else _without_repeats(question.tests),
         headline=headline,
-        hint=question.hint or "",
+        hint=question.hint or (question.generated and question.cause) or "",
         error="" if code.error else plain(question.error),
         code=code,
         forbidden=question.forbidden,
@@ -195,11 +195,13 @@ def _question(
 
 
 def _headline(question: QuestionResult) -> str:
-    """What is wrong, in a sentence: the misconception, an error's kind, or what the values show."""
+    """What is wrong, in a sentence: the misconception, what the answer does, an error's kind, or what the values show."""
     if question.misconception:
         return f"This looks like: {question.misconception}"
     if question.did_not_run:
         return (question.cause or "").partition(":")[0]
+    if question.generated:
+        return question.generated
     if question.error:
         where, raises, _ = (question.cause or "").partition("it raises an error")
         return f"{where}{raises}" if raises else "Your function raises an error"

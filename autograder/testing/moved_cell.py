@@ -24,7 +24,6 @@ import ast
 import builtins
 import collections
 import contextlib
-import decimal
 import functools
 import inspect
 import io
@@ -34,7 +33,7 @@ import sys
 import traceback
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
@@ -251,7 +250,8 @@ def _run(function: Callable[[Any], None], loan: Loan) -> None:
     loan.may_stop = "StopIteration" in inspect.getsource(function)
     failure: BaseException | None = None
     try:
-        with contextlib.redirect_stdout(io.StringIO()), settings_kept(zlib.crc32(function.__name__.encode())):
+        _seed_random_numbers(function.__name__)
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate():
             _made_anew(function)(loan)
     except (UserError, KeyboardInterrupt):
         raise
@@ -272,25 +272,13 @@ def _run(function: Callable[[Any], None], loan: Loan) -> None:
     raise failure if isinstance(failure, Failed) else Failed(_in_words(function, failure)) from None
 
 
-@contextlib.contextmanager
-def settings_kept(seed: int) -> Iterator[None]:
-    """Random numbers from ``seed``; what the cell sets for its whole process is as before afterwards: the next test runs in it."""
-    torch = sys.modules.get("torch")
-    kept = random.getstate(), np.random.get_state(), np.get_printoptions()
-    numbers = torch and (torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_rng_state())
+def _seed_random_numbers(name: str) -> None:
+    """Draw the same numbers in each run of a cell."""
+    seed = zlib.crc32(name.encode())
     random.seed(seed)
     np.random.seed(seed)
-    try:
-        with np.errstate(), warnings.catch_warnings(), decimal.localcontext():
-            yield
-    finally:
-        random.setstate(kept[0])
-        np.random.set_state(kept[1])
-        np.set_printoptions(**kept[2])
-        if torch and numbers:
-            torch.set_default_dtype(numbers[0])
-            torch.set_grad_enabled(numbers[1])
-            torch.set_rng_state(numbers[2])
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.manual_seed(seed)
 
 
 def _made_anew(function: Callable[[Any], None]) -> Callable[[Any], None]:

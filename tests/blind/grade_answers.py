@@ -85,6 +85,7 @@ def summary(results: Iterable[SubmissionResult], planted: Planted) -> str:
         f"honest notebooks with full points: {sum(r.score == r.max_score for r in honest)} of {len(honest)}",
         f"wrong answers that lost points: {len(noticed)} of {len(wrong)}",
         f"of these named by a misconception: {sum(bool(q.misconception) for _, q in noticed)}",
+        f"by a generated sentence: {sum(bool(q.generated) for _, q in noticed)}",
         f"card all green, points lost: {sum(card_of(r, q) == 'green' for r, q in noticed)}",
         f"points given: {sum(q.points for _, q, _ in wrong):.1f}; fair: {sum(fair for *_, fair in wrong):.1f}",
     ])  # fmt: skip
@@ -108,7 +109,7 @@ def main() -> None:
             for q in result.questions:
                 slip, fair = planted.get((number, result.student, q.name), ("", None))
                 if slip or q.points < q.max_points:
-                    named = q.misconception or f"~ {q.cause}"
+                    named = q.misconception or f"{q.generated} ~ {q.cause}"
                     points = f"{fair} | {q.points:g}/{q.max_points:g}"
                     print(
                         f"| {result.student} | {q.name} | {slip} | {points} | {named} | {card_of(result, q)[:170]} |"

@@ -11,6 +11,7 @@ import pytest
 from autograder.audit.simulate import _HOSTILE, _UNLUCKY, _with_cell, kinds_of
 from autograder.course.masters import lab_name, solved
 from autograder.course.policy_file import limits_of, spec
+from autograder.files import feedback_page, report_page
 from autograder.grading.cache_keys import context_of
 from autograder.grading.submissions import collect, read_class
 from autograder.questions.engine.answers import answers_of
@@ -18,6 +19,7 @@ from autograder.run.pipeline import run
 from autograder.run.plan import EarlierRun, make_plan
 from autograder.sandbox.jail.namespaces import probe
 from autograder.sandbox.limits import Limits
+from tests.fixtures.frozen_course import hand_in
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
@@ -34,19 +36,15 @@ def class_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("class")
     rng = random.Random(1)
 
-    def hand_in(student: str, text: str) -> None:
-        path = folder / "submitted" / student / LAB / f"{LAB}.ipynb"
-        path.parent.mkdir(parents=True)
-        path.write_text(text, encoding="utf-8")
-
     for kind in kinds_of(LAB):
         if kind.name != "unlucky":
-            hand_in(kind.name, kind.write(kind.name, rng))
+            hand_in(folder / "submitted", kind.name, kind.write(kind.name, rng), LAB)
     last = list(solved(LAB))[-1]
     for name, source in _UNLUCKY.items():
-        hand_in(
-            name, _with_cell(LAB, source or f"{last} = 'overwritten'", None if source else f"test_{last}")
-        )
+        made = _with_cell(LAB, source or f"{last} = 'overwritten'", None if source else f"test_{last}")
+        hand_in(folder / "submitted", name, made, LAB)
+    slip = {"kernel_smooth": solved(LAB)["kernel_smooth"].replace("softmax(-(", "softmax((")}
+    hand_in(folder / "submitted", "a slip that nobody foresaw", slip, LAB)
     (folder / "submitted" / "nothing handed in" / LAB).mkdir(parents=True)
     return folder
 
@@ -120,12 +118,24 @@ def test_the_gradebook_holds_the_same_scores(class_folder, by_student):
 
 
 def test_a_feedback_page_names_the_misconception_and_holds_no_hidden_test(class_folder, by_student):
-    from autograder.files import feedback_page
-
     page = feedback_page(class_folder / "out", "one misconception", LAB).read_text(encoding="utf-8")
     title = next(q.misconception for q in by_student["one misconception"].questions if q.misconception)
     assert title.split("’")[0].split("'")[0] in page
     assert "expect_close" not in page and "BEGIN HIDDEN" not in page
+
+
+def test_a_slip_that_nobody_foresaw_has_a_sentence_in_the_json_and_on_the_pages(class_folder, by_student):
+    rows = {student: result.as_json()["questions"] for student, result in by_student.items()}
+    slip = next(row for row in rows["a slip that nobody foresaw"] if row["points"] < row["max_points"])
+    said = "On our inputs your results are those of a right answer that has the other sign in a place"
+    assert slip["misconception"] is None and slip["generated"].startswith(said)
+    assert not any(
+        row["generated"] for student in ("honest", "one misconception", "untouched") for row in rows[student]
+    )
+    page = feedback_page(class_folder / "out", "a slip that nobody foresaw", LAB).read_text(encoding="utf-8")
+    assert 0 < page.index(said) < page.index(slip["cause"].split("`")[0])
+    report = report_page(class_folder / "out", LAB).read_text(encoding="utf-8")
+    assert report.index("Slips that no misconception describes") < report.index(said)
 
 
 def test_an_unchanged_class_is_not_graded_again(class_folder, graded):

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
+import doctest
 
 import pytest
 
-from autograder.course.masters import solution, solution_source
+from autograder.course.masters import solution
 from autograder.questions.engine import edits, mutants
+from autograder.questions.engine.as_tests import outcomes_seen
+from autograder.questions.engine.draw import asks_of
 from autograder.questions.engine.edits import edits_of
-from autograder.questions.engine.mutants import generated_name, profiles_of
+from autograder.questions.engine.mutants import generated_name
 from autograder.questions.engine.question import questions_of
 from autograder.testing import run
 
-LAB, SALT = "07_self_attention", "a salt"
+LAB, SALT, NAME = "07_self_attention", "a salt", "padding_mask"
 SCALED = '''
 @decorated
 def scaled(x, sigma, mask=None):
@@ -23,42 +24,40 @@ def scaled(x, sigma, mask=None):
         x = np.where(mask, x, 0)
     total = 0
     for row in x:
-        total += softmax(-row / (2 * sigma**2), axis=-1)
+        far = row / (2 * sigma**2)
+        total += softmax(-far, axis=-1)[1:]
     return total, sigma < 1
 '''
+LAYER = """
+class Layer(nn.Module):
+    def forward(self, x, mask=None):
+        return torch.softmax(x + 1, dim=-1)
+"""
 
 
 def test_edits_say_what_the_answer_does_without_its_lines():
-    does = {edit.does for edit in edits_of(SCALED, "scaled", ["softmax"])}
+    found = edits_of(SCALED, "scaled", ["softmax"])
+    does = {edit.does for edit in found}
     assert does >= {
         "ignores `mask`",
-        "leaves out a power",
-        "leaves out a multiplication that has to do with `sigma`",
-        "leaves out a division that has to do with `sigma`",
-        "multiplies where it should divide",
-        "has the other sign in one place",
+        "leaves out a power of 2 in a place that has to do with `sigma`",
+        "multiplies where it should divide in a place that has to do with `sigma` and `x`",
         "takes `softmax` along another axis",
-        "overwrites what it should add to",
+        "has a number too large by one in an index or a slice of something that has to do with `softmax` and `sigma`",
+        "overwrites what it should add to in a place that has to do with `softmax` and `sigma`",
         "returns its results in the other order",
-        "takes the border itself to the other side of a comparison",
+        "puts what is exactly equal on the wrong side of a comparison that has to do with `sigma`",
         "takes `x` for `sigma` in one place",
         "does not look at a special case that has to do with `mask`",
     }
-    assert not any("`row`" in words or "`total`" in words for words in does)
-
-
-def test_each_edit_is_another_source_that_can_be_compiled():
-    sources = [edit.source for edit in edits_of(SCALED, "scaled")]
-    assert len(set(sources)) == len(sources) > 20
-    for source in sources:
-        assert ast.parse(source).body[0].decorator_list == []
-
-
-def test_edits_come_in_the_same_order_each_time():
-    source = solution_source(LAB, "scaled_dot_product_attention")
-    assert edits_of(source, "scaled_dot_product_attention") == edits_of(
-        source, "scaled_dot_product_attention"
+    assert not any(word in words for words in does for word in ("`row`", "`total`", "`far`"))
+    assert len({edit.source for edit in found}) == len(found) > 20 and found == edits_of(
+        SCALED, "scaled", ["softmax"]
     )
+    assert not any("decorated" in edit.source or "docstring" in edit.source for edit in found)
+    assert {"ignores `mask`", "takes `torch.softmax` along another axis"} <= {
+        edit.does for edit in edits_of(LAYER, "Layer")
+    }
 
 
 @pytest.fixture(autouse=True)
@@ -67,60 +66,74 @@ def salt():
     run.set_salt(SALT)
     yield
     run.set_salt(before)
+    mutants.end_process()
 
 
-def _runs(name, function):
-    return run.run_question(LAB, name, run.student_with_answer(LAB, name, function))
-
-
-def _said(name, function):
-    return generated_name(LAB, name, _runs(name, function))
+def _seen(function):
+    student = run.student_with_answer(LAB, NAME, function)
+    run.run_question(LAB, NAME, student)
+    return outcomes_seen(student.answered)
 
 
 def _without(title):
-    return next(
-        one.function for one in questions_of(LAB)["padding_mask"].misconceptions if one.title == title
-    )
+    found = (one.function for one in questions_of(LAB)[NAME].misconceptions if one.title == title)
+    return _seen(next(found))
 
 
-def test_a_slip_that_is_an_edit_of_the_master_has_a_sentence():
-    assert _said("padding_mask", _without("one padding position counts as a word")) == (
-        "On our inputs your results are those of a right answer that takes the border itself to the other side of a comparison."
+def test_a_slip_that_is_an_edit_of_the_master_has_a_sentence_and_the_next_one_costs_no_call(monkeypatch):
+    seen = _without("one padding position counts as a word")
+    said = generated_name(LAB, NAME, seen)
+    assert said == (
+        "On our inputs your results are those of a right answer that puts what is exactly equal "
+        "on the wrong side of a comparison that has to do with `T` and `lengths`."
     )
+    calls = mutants._tried(LAB, NAME).came
+    assert len(calls) < len(asks_of(questions_of(LAB)[NAME], SALT)) * len(mutants._tried(LAB, NAME).edits) / 2
+    mutants.end_process()
+    monkeypatch.setattr(mutants, "_process", None)
+    assert generated_name(LAB, NAME, seen) == said
 
 
 def test_a_right_answer_and_one_that_is_no_edit_have_none():
-    assert _said("padding_mask", solution(LAB)["padding_mask"]) == ""
-    assert _said("padding_mask", _without("the sentences are sorted")) == ""
+    assert generated_name(LAB, NAME, _seen(solution(LAB)[NAME])) == ""
+    assert generated_name(LAB, NAME, _without("the sentences are sorted")) == ""
+    assert generated_name(LAB, NAME, {}) == ""
 
 
 def test_edits_that_say_different_things_say_nothing(monkeypatch):
-    runs = _runs("padding_mask", _without("one padding position counts as a word"))
-    found, seen = profiles_of(LAB, "padding_mask", SALT), mutants.seen_in(runs)
-    same = mutants.Profile(0, 1, "ignores `T`", seen)
-    monkeypatch.setattr(mutants, "profiles_of", lambda *_: (*found, same))
-    assert generated_name(LAB, "padding_mask", runs) == ""
-    of_another = mutants.Profile(1, 0, "ignores `T`", seen)
-    monkeypatch.setattr(mutants, "profiles_of", lambda *_: (*found, of_another))
-    assert "takes the border itself" in generated_name(LAB, "padding_mask", runs)
+    seen = _without("one padding position counts as a word")
+
+    class Two:
+        edits = [(0, 1, "ignores `T`"), (0, 1, "ignores `lengths`"), (1, 0, "sorts")]  # noqa: RUF012
+
+        def in_call(self, place, numbers):
+            return dict.fromkeys(numbers, seen[place])
+
+    monkeypatch.setattr(mutants, "_tried", lambda *_: Two())
+    assert generated_name(LAB, NAME, seen) == ""
+    Two.edits[1] = (0, 2, "ignores `lengths`")
+    assert "ignores `T`" in generated_name(LAB, NAME, seen)
 
 
-def test_an_edit_without_end_is_left_out(monkeypatch):
-    question = questions_of(LAB)["padding_mask"]
-
+def test_an_edit_without_end_is_like_nothing_and_a_process_that_ends_is_asked_no_more(monkeypatch):
     def for_ever(lengths, T):
         while True:
             pass
 
-    monkeypatch.setattr(mutants, "SECONDS", 0.05)
-    monkeypatch.setattr(mutants, "_edited", lambda question: [(0, 1, "has no end", for_ever)])
-    mutants.signal.signal(mutants.signal.SIGVTALRM, mutants._ring)
-    assert list(mutants._tried(question)) == []
+    before = mutants.signal.signal(mutants.signal.SIGVTALRM, mutants._ring)
+    try:
+        assert mutants._outcome(questions_of(LAB)[NAME], 0, for_ever, 0.05) is None
+    finally:
+        mutants.signal.signal(mutants.signal.SIGVTALRM, before)
+    seen = _without("one padding position counts as a word")
+    mutants._process()[0].kill()
+    with pytest.raises((EOFError, OSError)):
+        generated_name(LAB, NAME, seen)
+    monkeypatch.setattr(mutants, "_process", None)
+    with pytest.raises(EOFError):
+        generated_name(LAB, NAME, seen)
 
 
-@pytest.mark.parametrize("module", [edits])
-def test_the_examples_of_the_docstrings_hold(module):
-    import doctest
-
-    result = doctest.testmod(module)
-    assert result.attempted and not result.failed and inspect.getdoc(module)
+def test_the_examples_of_the_docstrings_hold():
+    result = doctest.testmod(edits)
+    assert result.attempted and not result.failed

@@ -60,7 +60,8 @@ def build_report(
         questions=questions,
         question_headline=question_headline(questions),
         few=len(handed_in) < FEW,
-        misconceptions=_misconceptions(class_results, demos or {}, path.parent, out),
+        misconceptions=_counted("misconception", class_results, demos or {}, path.parent, out),
+        generated=_counted("generated", class_results, demos or {}, path.parent, out),
         statuses=_statuses(class_results),
         flagged=[
             (one, question) for one in class_results for question in one.questions if question.forbidden
@@ -122,14 +123,14 @@ def question_headline(questions: Sequence[QuestionStatistics]) -> str:
     return f"{hardest[0]} was the hardest: {share} of its points were earned"
 
 
-def _misconceptions(
-    results: Sequence[SubmissionResult], demos: Mapping[str, str], folder: Path, out: Path
+def _counted(
+    what: str, results: Sequence[SubmissionResult], demos: Mapping[str, str], folder: Path, out: Path
 ) -> list[dict[str, Any]]:
-    """Each misconception that the class holds, the most frequent first; ``demo``: the one that addresses it ("" if none)."""
+    """Each misconception, or each generated sentence, of the class, the most frequent first; ``demo``: the one that addresses it ("" if none)."""
     held: dict[tuple[str, str], dict[str, Any]] = {}
     for result in results:
         for question in result.questions:
-            if title := question.misconception:
+            if title := getattr(question, what):
                 demo = _link(demos.get(title) or demos.get(question.name, ""), folder, out)
                 fresh = {"title": title, "question": question.name, "students": [], "demo": demo}
                 one = held.setdefault((title, question.name), fresh)

@@ -10,8 +10,9 @@ import ast
 import contextlib
 import importlib
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from coursekit.checks.earlier_labs import full_name
 
@@ -79,11 +80,8 @@ def _asking(question: Question, part: Family | Scenario) -> Callable[[Student], 
                 try:
                     word = item.difference(_outcome(question, place, student))
                 except StudentError as error:
-                    kind = (
-                        "BadReply" if isinstance(error, BadReply) else error.type_name
-                    )  # returned, not raised
-                    raised, word = raised or error, item.difference(Outcome(error=kind))
-                wrong += [(_size(item), word)] if word else []
+                    raised, word = raised or error, item.difference(_of_error(error))
+                wrong += [(size_of(item), word)] if word else []
         if not wrong:
             return
         if raised is not None and any(word in ("error", "no such error") for _, word in wrong):
@@ -108,7 +106,20 @@ def _outcome(question: Question, place: int, student: Student, again: bool = Fal
     return outcome
 
 
-def _size(item: Ask) -> int:
+def _of_error(error: StudentError) -> Outcome:
+    return Outcome(error="BadReply" if isinstance(error, BadReply) else error.type_name)
+
+
+def outcomes_seen(answered: Mapping[Any, Any]) -> dict[int, Outcome]:
+    """What each call came to, by its place, from what ``Student.once`` keeps; with the course's earlier answers, if it was made so."""
+    return {
+        place: _of_error(came) if isinstance(came, StudentError) else came
+        for (_, (place, again)), (_, came) in answered.items()
+        if not again
+    }
+
+
+def size_of(item: Ask) -> int:
     """How many numbers a call's arguments hold."""
     return extent([*item.case.args, *item.case.kwargs.values()])[0] if item.case is not None else 1 << 60
 

@@ -8,43 +8,43 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-from collections.abc import Callable, Collection, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-_OPERATIONS = {
-    ast.Add: "an addition",
-    ast.Sub: "a subtraction",
-    ast.Mult: "a multiplication",
-    ast.Div: "a division",
-    ast.FloorDiv: "a division",
-    ast.Pow: "a power",
-    ast.MatMult: "a matrix product",
-    ast.Mod: "a remainder",
-    ast.BitAnd: "an “and”",
-    ast.BitOr: "an “or”",
+#: What is left out with an operation, and the word before the number that goes with it.
+_OPERATIONS: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("an addition", "of"),
+    ast.Sub: ("a subtraction", "of"),
+    ast.Mult: ("a multiplication", "by"),
+    ast.Div: ("a division", "by"),
+    ast.FloorDiv: ("a division", "by"),
+    ast.Pow: ("a power", "of"),
+    ast.MatMult: ("a matrix product", "with"),
+    ast.Mod: ("a remainder", "by"),
+    ast.BitAnd: ("an “and”", "with"),
+    ast.BitOr: ("an “or”", "with"),
 }
+#: What only makes, shapes or walks through values: that it is there tells nobody where to look.
+_PLAIN = """ arange array asarray astype bool copy dict empty enumerate expand_dims float full full_like int isinstance item
+    len list map ones ones_like range reshape set squeeze str swapaxes tensor transpose tuple type unsqueeze view zeros
+    zeros_like zip """
 _INSTEAD: dict[type[ast.operator], tuple[type[ast.operator], str]] = {
     ast.Add: (ast.Sub, "subtracts where it should add"),
     ast.Sub: (ast.Add, "adds where it should subtract"),
     ast.Mult: (ast.Div, "divides where it should multiply"),
     ast.Div: (ast.Mult, "multiplies where it should divide"),
 }
+#: A comparison with what is equal on the other side, and the one that says the opposite.
 _BORDERS: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-}
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
+}  # fmt: skip
 _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.GtE,
-    ast.LtE: ast.Gt,
-    ast.Gt: ast.LtE,
-    ast.GtE: ast.Lt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-}
+    ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,34 +57,63 @@ class Edit:
     rank: int = 1
 
 
-def edits_of(source: str, name: str, given: Collection[str] = ()) -> list[Edit]:
+def edits_of(source: str, name: str, given: Collection[str] = (), master: str = "") -> list[Edit]:
     """All single edits of the function ``name`` in a source, in a fixed order, each source once.
 
-    ``given`` names the functions that everybody has, and that a sentence may name.
+    ``given`` names the functions that everybody has, and that a sentence may name; ``master`` is the source of the master's
+    answer, where it is not this one.
 
     >>> [edit.does for edit in edits_of("def f(x, mask=None): return -x", "f")]
-    ['ignores `mask`', 'has the other sign in one place']
+    ['ignores `mask`', 'has the other sign in a place that has to do with `x`']
     """
     tree = ast.parse(source)
-    function = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name)
-    function.decorator_list = []
-    if ast.get_docstring(function):
-        function.body = function.body[1:] or [ast.Pass()]
+    _defined(tree, name).decorator_list = []
+    for function in _functions(tree, name):
+        if ast.get_docstring(function):
+            function.body = function.body[1:] or [ast.Pass()]
     before = ast.unparse(tree)
+    known = frozenset(re.findall(r"\w+", master or source))
     found: dict[str, Edit] = {}
-    for place, node in enumerate(ast.walk(function)):
-        for number in range(len(list(_changes(node, function, given)))):
-            edited = copy.deepcopy(tree)
-            inside = next(n for n in edited.body if isinstance(n, ast.FunctionDef) and n.name == name)
-            twin = list(ast.walk(inside))[place]
-            does, change = list(_changes(twin, inside, given))[number]
-            replacement = change()
-            if replacement is not None:
-                _Replaced(twin, replacement).visit(inside)
-            after = ast.unparse(ast.fix_missing_locations(edited))
+    for place in list(_places(tree, name, given, known)):
+        for does, replacement in _changes(place):
+            ast.fix_missing_locations(replacement)
+            _Replaced(place.node, replacement).visit(tree)
+            after = ast.unparse(tree)
+            _Replaced(replacement, place.node).visit(tree)
             if after != before:
-                found.setdefault(after, Edit(after, does, _rank(node)))
+                found.setdefault(after, Edit(after, does, _rank(place.node)))
     return list(found.values())
+
+
+def _functions(tree: ast.Module, name: str) -> list[ast.FunctionDef]:
+    """The function ``name``, or the methods of the class."""
+    defined = _defined(tree, name)
+    parts = defined.body if isinstance(defined, ast.ClassDef) else [defined]
+    return [part for part in parts if isinstance(part, ast.FunctionDef)]
+
+
+def _defined(tree: ast.Module, name: str) -> ast.FunctionDef | ast.ClassDef:
+    definitions = (n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef)))
+    return next(one for one in definitions if one.name == name)
+
+
+def _places(tree: ast.Module, name: str, given: Collection[str], known: frozenset[str]) -> Iterator[_Place]:
+    for function in _functions(tree, name):
+        inside = list(ast.walk(function))
+        arguments = [argument.arg for argument in function.args.args if argument.arg != "self"]
+        made: dict[str, ast.expr] = {}
+        for node in inside:
+            match node:
+                case (
+                    ast.Assign(targets=[target], value=source)
+                    | ast.For(target=target, iter=source)
+                    | ast.comprehension(target=target, iter=source)
+                ):
+                    bound = (part for part in ast.walk(target) if isinstance(part, ast.Name))
+                    made = {part.id: source for part in bound if isinstance(part.ctx, ast.Store)} | made
+        parents = {child: node for node in inside for child in ast.iter_child_nodes(node)}
+        names = frozenset(given) - set(arguments)
+        yield from (_Place(node, function, parents, arguments, names, known, made) for node in inside)
 
 
 def _rank(node: ast.AST) -> int:
@@ -106,138 +135,155 @@ class _Replaced(ast.NodeTransformer):
 
 
 @dataclass(frozen=True)
-class _Names:
-    """What a sentence may name: the arguments, and functions that are a library's or everybody's."""
+class _Place:
+    """A node of a function, and what a sentence about it may name: the arguments, a library's functions and everybody's."""
 
-    arguments: frozenset[str]
+    node: Any
+    function: ast.FunctionDef
+    parents: dict[ast.AST, ast.AST]
+    arguments: list[str]
     given: frozenset[str]
+    #: All names in the master's answer: what else an alternative calls says nothing to its reader.
+    known: frozenset[str]
+    #: A variable of the function -> the expression that it is first made of.
+    made: dict[str, ast.expr]
 
     def about(self, node: ast.AST) -> str:
-        """The first two such names in an expression, for a sentence; "" where there are none."""
-        inside = list(ast.walk(node))
-        found = [name for n in inside if isinstance(n, ast.Call) and (name := self.called(n))]
-        found += [n.id for n in inside if isinstance(n, ast.Name) and n.id in self.arguments]
-        shown = [f"`{name}`" for name in dict.fromkeys(found)][:2]
+        """The first two such names in an expression, or in what its variables are made of, for a sentence; "" for none."""
+        shown = list(dict.fromkeys(self._found([node])))[:2]
         return f" that has to do with {' and '.join(shown)}" if shown else ""
 
-    def called(self, node: ast.Call) -> str:
+    def within(self, node: ast.AST) -> str:
+        """Where something is done, for a sentence."""
+        about = self.about(node)
+        return f"a place{about}" if about else "one place"
+
+    def _found(self, nodes: Iterable[ast.AST], deep: bool = True) -> Iterator[str]:
+        inside = [part for node in nodes for part in ast.walk(node)]
+        variables = [n.id for n in inside if isinstance(n, ast.Name)]
+        for name in (self.called(n) for n in inside if isinstance(n, ast.Call)):
+            if (last := name.rpartition(".")[2]) in self.known and f" {last} " not in _PLAIN:
+                yield f"`{name}`"
+        yield from (f"`{name}`" for name in variables if name in self.arguments)
+        if deep:
+            own = [self.made[name] for name in variables if name not in self.arguments and name in self.made]
+            yield from self._found(own, deep=False)
+
+    def called(self, node: ast.AST) -> str:
         """The name of a called function, or of an array's method; "" for one of the solution's own."""
+        if not isinstance(node, ast.Call):
+            return ""
         name = ast.unparse(node.func)
-        if isinstance(node.func, ast.Attribute) and not isinstance(
-            node.func.value, (ast.Name, ast.Attribute)
-        ):
-            name = f"np.{node.func.attr}" if hasattr(np, node.func.attr) else ""
-        library = name.partition(".")[0] in ("np", "torch", "math") and name.replace(".", "").isidentifier()
-        return name if library or name in self.given or name in vars(builtins) else ""
+        if name.partition(".")[0] in ("np", "torch", "math") and name.replace(".", "").isidentifier():
+            return name
+        if isinstance(node.func, ast.Attribute):
+            return node.func.attr if hasattr(np.ndarray, node.func.attr) else ""
+        return name if name in self.given or name in vars(builtins) else ""
+
+    def of_number(self) -> str:
+        """Where a number stands, for a sentence; "" where nothing there can be named."""
+        node, parent, words = self.node, self.parents.get(self.node), ""
+        while parent is not None and not words:
+            about = self.about(parent)
+            match parent:
+                case ast.keyword(arg=str(name)) if called := self.called(self.parents[parent]):
+                    return f"the argument `{name}` of `{called}`"
+                case ast.Call() if called := self.called(parent):
+                    return f"what it gives to `{called}`"
+                case ast.Subscript(slice=part) if part is node:
+                    words = "an index or a slice of something"
+                case ast.Compare():
+                    words = "a comparison"
+                case ast.BinOp() if type(parent.op) in _OPERATIONS:
+                    words = _OPERATIONS[type(parent.op)][0]
+            node, parent = parent, self.parents.get(parent)
+        return f"{words}{about}" if words and about else ""
 
 
-_Change = tuple[str, Callable[[], ast.AST | None]]
-
-
-def _changes(node: ast.AST, function: ast.FunctionDef, given: Collection[str]) -> Iterator[_Change]:
-    """What may be changed at a node: what the answer then does, and a function that returns the node's replacement.
-
-    One that returns None has changed the node itself.
-    """
-    arguments = [argument.arg for argument in function.args.args]
-    names = _Names(frozenset(arguments), frozenset(given) - set(arguments))
-    if node is function:
-        yield from _ignored_arguments(function)
+def _changes(place: _Place) -> Iterator[tuple[str, ast.AST]]:
+    """What may be changed at a node: what the answer then does, and the node's replacement."""
+    node, arguments = place.node, place.arguments
+    if node is place.function:
+        yield from _ignored_arguments(place.function)
     elif isinstance(node, ast.BinOp):
-        yield from _of_operation(node, names)
+        yield from _of_operation(node, place)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not, ast.Invert)):
-        words = "turns True and False round in one place"
-        if isinstance(node.op, ast.USub):
-            number = isinstance(node.operand, ast.Constant)
-            words = "takes another axis or number" if number else "has the other sign in one place"
-        yield words, lambda: node.operand
+        if not isinstance(node.op, ast.USub):
+            yield f"turns True and False round in {place.within(node)}", node.operand
+        elif not isinstance(node.operand, ast.Constant):
+            yield f"has the other sign in {place.within(node)}", node.operand
+        elif where := place.of_number():
+            yield f"has another number in {where}", node.operand
     elif isinstance(node, ast.Compare) and len(node.ops) == 1:
-        yield from _of_comparison(node)
+        kind, about = type(node.ops[0]), place.about(node)
+        if kind in _BORDERS:
+            words = f"puts what is exactly equal on the wrong side of a comparison{about}"
+            yield words, ast.Compare(node.left, [_BORDERS[kind]()], node.comparators)
+        if kind in _TURNED:
+            words = f"turns round a comparison{about}"
+            yield words, ast.Compare(node.left, [_TURNED[kind]()], node.comparators)
     elif isinstance(node, ast.Call):
-        yield from _of_call(node, names)
+        yield from _of_call(node, place)
     elif isinstance(node, (ast.If, ast.IfExp)):
-        yield from _of_condition(node, names)
+        words = f"does not look at a special case{place.about(node.test)}"
+        yield words, _with(node, test=ast.Constant(False))
     elif isinstance(node, ast.AugAssign):
-        yield (
-            "overwrites what it should add to",
-            lambda: ast.copy_location(ast.Assign([node.target], node.value), node),
-        )
+        words = f"overwrites what it should add to in {place.within(node)}"
+        yield words, ast.Assign([node.target], node.value)
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in arguments:
-        for other in arguments[: len(arguments) - len(function.args.defaults)]:
-            if other != node.id:
-                words = f"takes `{other}` for `{node.id}` in one place"
-                yield words, lambda other=other: ast.Name(other, ast.Load())  # type: ignore[misc]
-    elif isinstance(node, ast.Constant) and type(node.value) is int:
-        for step, more in ((1, "larger"), (-1, "smaller")):
-            words = f"has a number that is {more} by one than it should be"
-            yield words, lambda step=step: ast.Constant(node.value + step)  # type: ignore[misc]
+        others = arguments[: len(arguments) - len(place.function.args.defaults)]
+        for name in others if not isinstance(place.parents[node], ast.Compare) else ():
+            if name != node.id:
+                yield f"takes `{name}` for `{node.id}` in one place", ast.Name(name, ast.Load())
+    elif isinstance(node, ast.Constant) and type(node.value) is int and (where := place.of_number()):
+        for step, more in ((1, "large"), (-1, "small")):
+            yield f"has a number too {more} by one in {where}", ast.Constant(node.value + step)
     elif isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and len(node.value.elts) == 2:
-        elements = node.value.elts
-        yield (
-            "returns its results in the other order",
-            lambda: ast.Return(ast.Tuple(elements[::-1], ast.Load())),
-        )
+        swapped = ast.Tuple(node.value.elts[::-1], ast.Load())
+        yield "returns its results in the other order", _with(node, value=swapped)
 
 
-def _ignored_arguments(function: ast.FunctionDef) -> Iterator[_Change]:
+def _with(node: Any, **changes: Any) -> Any:
+    changed = copy.copy(node)
+    vars(changed).update(changes)
+    return changed
+
+
+def _ignored_arguments(function: ast.FunctionDef) -> Iterator[tuple[str, ast.AST]]:
     """An argument with a default is set to it at the start."""
     defaults = function.args.defaults
-    for argument, default in zip(
-        function.args.args[-len(defaults) :] if defaults else [], defaults, strict=True
-    ):
-
-        def ignore(argument: ast.arg = argument, default: ast.expr = default) -> None:
-            function.body.insert(0, ast.Assign([ast.Name(argument.arg, ast.Store())], copy.deepcopy(default)))
-
-        yield f"ignores `{argument.arg}`", ignore
+    for argument, default in zip(function.args.args[::-1], defaults[::-1], strict=False):
+        first = ast.Assign([ast.Name(argument.arg, ast.Store())], default)
+        yield f"ignores `{argument.arg}`", _with(function, body=[first, *function.body])
 
 
-def _of_operation(node: ast.BinOp, names: _Names) -> Iterator[_Change]:
-    operation = _OPERATIONS.get(type(node.op))
-    if operation:
+def _of_operation(node: ast.BinOp, place: _Place) -> Iterator[tuple[str, ast.AST]]:
+    if type(node.op) in _OPERATIONS:
+        operation, by = _OPERATIONS[type(node.op)]
         for kept, dropped in ((node.left, node.right), (node.right, node.left)):
-            words = f"leaves out {operation}{names.about(dropped)}"
-            yield words, lambda kept=kept: kept  # type: ignore[misc]
+            words = f"leaves out {operation}{place.about(dropped) or place.about(kept)}"
+            number = getattr(dropped, "value", None)
+            either = isinstance(node.op, (ast.Add, ast.Mult))
+            if type(number) in (int, float) and (either or dropped is node.right):
+                words = f"leaves out {operation} {by} {number} in {place.within(kept)}"
+            if not isinstance(kept, ast.Constant):
+                yield words, kept
     if type(node.op) in _INSTEAD:
         other, words = _INSTEAD[type(node.op)]
-        yield words, lambda: ast.BinOp(node.left, other(), node.right)
+        yield f"{words} in {place.within(node)}", ast.BinOp(node.left, other(), node.right)
 
 
-def _of_comparison(node: ast.Compare) -> Iterator[_Change]:
-    kind = type(node.ops[0])
-    if kind in _BORDERS:
-        words = "takes the border itself to the other side of a comparison"
-        yield words, lambda: ast.Compare(node.left, [_BORDERS[kind]()], node.comparators)
-    if kind in _TURNED:
-        words = "has a comparison the other way round"
-        yield words, lambda: ast.Compare(node.left, [_TURNED[kind]()], node.comparators)
-
-
-def _of_call(node: ast.Call, names: _Names) -> Iterator[_Change]:
-    name = names.called(node)
+def _of_call(node: ast.Call, place: _Place) -> Iterator[tuple[str, ast.AST]]:
+    name = place.called(node)
     if name and len(node.args) == 1 and not node.keywords:
-        yield f"leaves out `{name}`", lambda: node.args[0]
-    for keyword in node.keywords:
-        axis = _whole(keyword.value) if keyword.arg == "axis" else None
+        yield f"leaves out `{name}`", node.args[0]
+    for number, keyword in enumerate(node.keywords):
+        axis = _whole(keyword.value) if keyword.arg in ("axis", "dim") else None
         for other in {-1: (-2, 0), -2: (-1,), 0: (1,), 1: (0,)}.get(axis, ()) if axis is not None else ():
-
-            def turn(keyword: ast.keyword = keyword, other: int = other) -> None:
-                keyword.value = ast.Constant(other)
-
-            yield f"takes `{name or 'a function'}` along another axis", turn
-
-
-def _of_condition(node: ast.If | ast.IfExp, names: _Names) -> Iterator[_Change]:
-    about = names.about(node.test)
-    for value, words in (
-        (False, f"does not look at a special case{about}"),
-        (True, f"takes every case for a special one{about}"),
-    ):
-
-        def decide(value: bool = value) -> None:
-            node.test = ast.Constant(value)
-
-        yield words, decide
+            turned = _with(keyword, value=ast.Constant(other))
+            keywords = [*node.keywords[:number], turned, *node.keywords[number + 1 :]]
+            words = f"takes {f'`{name}`' if name else 'a function'} along another axis"
+            yield words, _with(node, keywords=keywords)
 
 
 def _whole(node: ast.expr) -> int | None:
