@@ -32,7 +32,7 @@ from autograder.files import write_atomically
 
 #: A cell of a lab may compute this long before the build gives up on it.
 CELL_SECONDS = 600
-#: How the line begins that ``until_written`` shows in place of a cell's results.
+#: The beginning of the line that ``until_written`` shows in place of a cell's results.
 _WAITED = "○ This cell "
 #: What a student's machine is asked for: a minute on two cores, and memory that leaves room for a browser.
 CPU_SECONDS = 120.0
@@ -50,7 +50,7 @@ except ImportError:
 
 @dataclass(frozen=True)
 class Built:
-    """What a build did for one lab, and what is wrong with the notebooks ("" when nothing)."""
+    """A lab's build: whether it ran the master, and the fault of the notebooks ("" for none)."""
 
     lab: str
     executed: bool

@@ -83,7 +83,7 @@ def class_list() -> ClassList:
 
 
 def extensions_file() -> Path:
-    """What the teaching team decides while the course runs: see ``extensions``."""
+    """The file of extensions that the teaching team gives while the course runs."""
     return course_file().parent / "extensions.csv"
 
 
@@ -132,7 +132,7 @@ def extension_of(lab: str, student: str) -> timedelta | None:
 
 @cache
 def spec(lab: str) -> LabSpec:
-    """What the harness needs to know of a lab (full name), with the points that the course's policy gives."""
+    """A lab (full name) with the points that the course's policy gives."""
     return lab_as_written(lab).with_points(settings().lab(lab).points)
 
 
@@ -200,7 +200,7 @@ def _check_questions(lab: str, place: tuple[str, ...], policy: Any, path: Path, 
 
 
 def _first_mistake(error: ValidationError, values: Any) -> tuple[tuple[str, ...], str]:
-    """Where the first mistake stands in the file, and what is wrong, in words."""
+    """The place of the first mistake in the file, and a sentence about it."""
     mistake = error.errors()[0]
     place: list[str] = []
     for name in mistake["loc"]:
@@ -275,7 +275,7 @@ def _names(dotted: str) -> list[str]:
 
 
 def salt_file() -> Path:
-    """Where a lasting salt lies, if there is one: ``COURSE_SALT_FILE``, else ``.course-salt`` in the course's folder, which git ignores."""
+    """The file of a lasting salt: ``COURSE_SALT_FILE``, else ``.course-salt`` in the course's folder, which git ignores."""
     return Path(os.environ.get("COURSE_SALT_FILE") or course_root() / ".course-salt")
 
 

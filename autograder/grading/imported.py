@@ -20,7 +20,7 @@ from autograder.sandbox.host.session import Session
 from autograder.testing.run import HiddenTest, earned, tests_of
 from autograder.testing.safe_errors import TYPES, safe_name
 
-#: What students and teachers read in the place of a test's title, where the verdict is the word of the student's own process.
+#: The title of a test whose verdict comes from the student's own process.
 BESIDE = "Run in the sandbox, beside your own code, as nbgrader does"
 #: An imported notebook finds the files that lay beside it where it looks for them: runs before its first cell.
 FILES_BESIDE = """

@@ -60,7 +60,7 @@ class Template:
 
     @property
     def given_sources(self) -> frozenset[str]:
-        """What runs of the cells as they were handed out."""
+        """The sources that run of the cells as handed out."""
         sources = (*(cell.source for cell in self.cells), *self.test_code.values())
         return frozenset(source.strip() for source in sources)
 
@@ -89,14 +89,14 @@ class Template:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Where the master has each cell, by its name and by its cell id."""
+        """The master's position of each cell, by name and by cell id."""
         by_id = {cell["id"]: place for place, cell in enumerate(self.cells)}
         names = ((_name_of(cell), place) for place, cell in enumerate(self.cells))
         return by_id | {name: place for name, place in names if name is not None}
 
     @cached_property
     def texts(self) -> dict[str, int]:
-        """Where the master has each text that it has once."""
+        """The master's position of each text that occurs once."""
         texts = [cell.source.strip() for cell in self.cells]
         return {text: place for place, text in enumerate(texts) if text and texts.count(text) == 1}
 
@@ -237,7 +237,7 @@ def repair(raw: bytes, template: Template) -> Repaired:
 
 
 def _places(cells: Sequence[dict[str, Any]], template: Template) -> list[int | None]:
-    """Where the master has each cell: by nbgrader's name, by the cell id where an editor dropped that, else by its text."""
+    """The master's position of each cell, found by nbgrader's name, else by cell id, else by text."""
     places = [
         next(
             (template.places[name] for name in (cell["grade_id"], cell["id"]) if name in template.places),
@@ -341,7 +341,7 @@ def _locked_cell(grade_id: str, template: Template) -> Cell:
 
 
 def imported_test_code(lab: str, tests: Mapping[str, str]) -> dict[str, str]:
-    """What runs in the place of an imported lab's test cells (question -> ``grade_id``).
+    """The code that runs in place of an imported lab's test cells (question -> ``grade_id``).
 
     Of a cell that became a hidden test only its imports and definitions run, which later cells may use. Any other is
     graded where it stands, so it runs whole, with its hidden part. None is empty: a test is run when its cell has been.

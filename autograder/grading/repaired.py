@@ -19,13 +19,13 @@ class Cell:
     run: str = ""
     #: Which cell of the student's notebook it is, from 1; 0 for one that was put back.
     number: int = 0
-    #: Where the master has the cell; None for one of the student's own.
+    #: The cell's position in the master; None for one of the student's own.
     place: int | None = None
     #: The names of the answer cells for which it counts: usually its own.
     answers: tuple[str, ...] = ()
     #: The given cell into which a student wrote what now stands here ("" for none).
     from_given: str = ""
-    #: What the student added to a text of the master's.
+    #: The text that the student added to a text cell of the master's.
     added: str = ""
 
     @property
@@ -99,7 +99,7 @@ class Repaired:
     _names: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def executed_source(self) -> list[str]:
-        """What runs, cell by cell: a result depends on nothing else of the submission."""
+        """The sources that run, cell by cell. A result depends on nothing else of the submission."""
         return [cell.run for cell in self.cells if cell.run]
 
     def note(self, kind: str, name: str) -> None:

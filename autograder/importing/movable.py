@@ -21,7 +21,7 @@ from nbgrader.utils import is_grade, is_locked, is_solution
 
 from autograder.course.names import names_used, symbols
 
-#: What reaches around values, into the interpreter or the file system of the process that it runs in.
+#: Names that reach beyond values, into the interpreter or the file system of their process.
 _REACHES_AROUND = frozenset({
     "eval", "exec", "compile", "globals", "locals", "vars", "dir", "open", "input", "breakpoint", "__import__", "get_ipython",
     "inspect", "mock", "patch", "monkeypatch", "redirect_stdout", "redirect_stderr", "capsys", "sys", "os", "subprocess",
@@ -29,7 +29,7 @@ _REACHES_AROUND = frozenset({
 })  # fmt: skip
 #: Names that a file of hidden tests uses itself.
 _TAKEN = frozenset({"student", "hidden_test", "moved_cell"})
-#: What ends a process, or an error that no ``except Exception`` sees.
+#: Names that end a process, or raise an error that no ``except Exception`` catches.
 _ENDS = frozenset(
     {"exit", "quit", "SystemExit", "KeyboardInterrupt", "GeneratorExit", "BaseException", "abort", "_exit"}
 )
@@ -76,13 +76,13 @@ class TestCell:
 
 @dataclass
 class Names:
-    """Who binds which name at the top level of the notebook's cells."""
+    """The names that the notebook's cells bind at the top level."""
 
     #: Imports, helper functions and constants that no student may change, with their source.
     given: dict[str, ast.stmt] = field(default_factory=dict)
-    #: What other cells of the notebook make, and a student may make otherwise: name -> "function", "class" or "value".
+    #: Names that other cells bind, and students may bind otherwise: name -> "function", "class" or "value".
     made: dict[str, str] = field(default_factory=dict)
-    #: What only test cells make: name -> the cell.
+    #: Names that only test cells bind: name -> the cell.
     left_by_tests: dict[str, str] = field(default_factory=dict)
     #: Names that a code cell uses: name -> the places of those cells.
     used: dict[str, set[int]] = field(default_factory=dict)

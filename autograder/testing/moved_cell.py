@@ -45,7 +45,7 @@ from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Scene, Student
 from autograder.testing.expect import Failed
 
-#: What a test may say to a student.
+#: Characters of a test's message to a student.
 _LONGEST_MESSAGE = 300
 
 #: Runs beside the student's code: makes one call, and says of which kinds the values are that come of it.
@@ -85,7 +85,7 @@ def note(error):
 
 _NOTING = "try:\n    {}\nexcept BaseException as error:\n    note(error)\n    raise"
 
-#: Whose exceptions a student's error may become here, if they are loaded.
+#: Packages whose exceptions a student's error may become here, if they are loaded.
 _KNOWN = ("builtins", "numpy", "torch", "scipy", "decimal", "json")
 _AGAIN: dict[str, Callable[[list[Any]], Any]] = {
     "": lambda value: value,
@@ -98,7 +98,7 @@ _AGAIN: dict[str, Callable[[list[Any]], Any]] = {
 
 
 class Loan:
-    """What a moved cell has of a student: functions and values by name. It remembers what a test must not swallow."""
+    """A student's functions and values, by name, for a moved cell. It remembers errors that the cell must not swallow."""
 
     def __init__(self, student: Student, write_back: bool = True):
         self._student = student

@@ -119,8 +119,6 @@ def _places(tree: ast.Module, name: str, given: Collection[str], known: frozense
 def _rank(node: ast.AST) -> int:
     if isinstance(node, (ast.FunctionDef, ast.Constant)):
         return 0 if isinstance(node, ast.FunctionDef) else 3
-    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
-        return 3
     return 2 if isinstance(node, (ast.If, ast.IfExp, ast.Name)) else 1
 
 
@@ -212,8 +210,6 @@ def _changes(place: _Place) -> Iterator[tuple[str, ast.AST]]:
             yield f"turns True and False round in {place.within(node)}", node.operand
         elif not isinstance(node.operand, ast.Constant):
             yield f"has the other sign in {place.within(node)}", node.operand
-        elif where := place.of_number():
-            yield f"has another number in {where}", node.operand
     elif isinstance(node, ast.Compare) and len(node.ops) == 1:
         kind, about = type(node.ops[0]), place.about(node)
         if kind in _BORDERS:
@@ -278,17 +274,9 @@ def _of_call(node: ast.Call, place: _Place) -> Iterator[tuple[str, ast.AST]]:
     if name and len(node.args) == 1 and not node.keywords:
         yield f"leaves out `{name}`", node.args[0]
     for number, keyword in enumerate(node.keywords):
-        axis = _whole(keyword.value) if keyword.arg in ("axis", "dim") else None
-        for other in {-1: (-2, 0), -2: (-1,), 0: (1,), 1: (0,)}.get(axis, ()) if axis is not None else ():
+        axis = ast.unparse(keyword.value) if keyword.arg in ("axis", "dim") else ""
+        for other in {"-1": (-2, 0), "-2": (-1,), "0": (1,), "1": (0,)}.get(axis, ()):
             turned = _with(keyword, value=ast.Constant(other))
             keywords = [*node.keywords[:number], turned, *node.keywords[number + 1 :]]
             words = f"takes {f'`{name}`' if name else 'a function'} along another axis"
             yield words, _with(node, keywords=keywords)
-
-
-def _whole(node: ast.expr) -> int | None:
-    try:
-        value = ast.literal_eval(node)
-    except ValueError:
-        return None
-    return value if type(value) is int else None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import os
 import pickle
 import signal
 import socket
@@ -32,7 +31,6 @@ from autograder.questions.engine.draw import Ask, asks_of, needs_torch, outcome_
 from autograder.questions.engine.edits import edits_of
 from autograder.questions.engine.question import Question, questions_of
 from autograder.sandbox.host.student import Student
-from autograder.startup.one_thread import ONE_THREAD
 from autograder.testing import run
 
 #: So many edits are tried at most, the master's first.
@@ -81,15 +79,15 @@ def _same(ask: Ask, seen: Outcome, word: str, other: Outcome | None) -> bool:
     return not word or alike(replace(seen, changed=()), other, *ask.tolerances)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Tried:
     """What the edits of a question come to, each called once under a salt."""
 
     lab: str
     name: str
     came: dict[tuple[int, int], Outcome | None] = field(default_factory=dict)
-    #: What the process was asked and did not survive: it is asked no more.
-    failed: list[Any] = field(default_factory=list)
+    #: Whether the process ended over it: then it is asked no more.
+    failed: bool = False
 
     @functools.cached_property
     def edits(self) -> list[tuple[int, int, str]]:
@@ -107,17 +105,18 @@ class _Tried:
     def _ask(self, *what: Any) -> Any:
         if self.failed:
             raise EOFError
-        self.failed.append(what)
+        self.failed = True
         connection = _process()[1]
         try:
-            connection.send((course_root(), run.salt(), self.lab, self.name, *what))
+            asked = course_root(), run.salt(), self.lab, self.name, *what
+            connection.send_bytes(pickle.dumps(asked))  # ``send`` would share the memory of tensors
             if not connection.poll(PATIENCE):
                 raise TimeoutError
-            answer = connection.recv()
+            answer = pickle.loads(connection.recv_bytes())
         except BaseException:  # what it still says must not be taken for its next answer
             end_process()
             raise
-        self.failed.clear()
+        self.failed = False
         return answer
 
 
@@ -128,17 +127,11 @@ _tried = run.cached_for_salt(_Tried)
 def _process() -> tuple[subprocess.Popen[bytes], Connection]:
     """The process that calls edits; it ends with this one."""
     ours, theirs = socket.socketpair()
-    quick = "import autograder.startup.lean_imports"  # before what it makes quick
-    command = [sys.executable, "-P", "-c", f"{quick}; from {__name__} import main; main({theirs.fileno()})"]
+    first = "import autograder.startup.one_thread, autograder.startup.lean_imports"  # before NumPy
+    command = [sys.executable, "-P", "-c", f"{first}; from {__name__} import main; main({theirs.fileno()})"]
+    null = subprocess.DEVNULL
     with theirs:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
-            env={**os.environ, **ONE_THREAD},
-        )
+        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=null, stdout=null, stderr=null)
     return process, Connection(ours.detach())
 
 
@@ -161,17 +154,18 @@ def main(descriptor: int) -> None:
     warnings.simplefilter("ignore")
     with Connection(descriptor) as connection, contextlib.suppress(EOFError):
         while True:
-            root, salt, lab, name, place, numbers = connection.recv()
+            root, salt, lab, name, place, numbers = pickle.loads(connection.recv_bytes())
             most = int(time.process_time()) + ALL_SECONDS
             resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
             use_root(root)
             run.set_salt(salt)
             question, edits = questions_of(lab)[name], _edits(lab, name)
             if place is None:
-                connection.send([edit[:3] for edit in edits])
+                answer: list[Any] = [edit[:3] for edit in edits]
             else:
                 seconds = _masters_seconds(question, place) * TIMES + SECONDS
-                connection.send([_outcome(question, place, edits[n][3], seconds) for n in numbers])
+                answer = [_outcome(question, place, edits[number][3], seconds) for number in numbers]
+            connection.send_bytes(pickle.dumps(answer))
 
 
 class _TooLong(BaseException):
