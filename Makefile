@@ -76,15 +76,13 @@ check: lint
 # Everything. CI runs this.
 test: lint
 	$(BIN)/autograder build --check
-	$(BIN)/python tests/install_browser.py
-	$(BIN)/python tests/install_hub_proxy.py
+	$(BIN)/python tests/install_programs.py
 	$(TESTS)
 
 # What a change can hardly break unseen by `make test`: five salts, every screen, every attack at every level, fuzzers, mutants of
 # the masters, and one-line changes of the harness. Before a release; some hours.
 proof: test mutants
 	$(TESTS) -m proof
-	$(BIN)/python -m tests.attacks.fuzz --minutes 5
 	$(BIN)/python -m tests.mutate_harness
 
 # Lines of Python by folder, beside their budget.
@@ -97,7 +95,7 @@ mutants: setup
 
 # The pictures of README and gallery, photographed anew; a test says when they are out of date.
 pictures: setup
-	$(BIN)/python tests/install_browser.py
+	$(BIN)/python tests/install_programs.py
 	$(BIN)/python -m docs.make_pictures
 
 lab: $(LABS)

@@ -23,19 +23,11 @@ from autograder.results import SubmissionResult
 #: A folder name longer than this many bytes is refused by common file systems.
 LONGEST_NAME = 200
 
-#: What nbgrader writes ("2026-10-01 12:00:00.123456 UTC", or its configured zone's letters), ``autograder collect``, and other
-#: forms of ISO 8601, Gradescope's among them; then git's own, and that of mail.
+#: The times of nbgrader ("2026-10-01 12:00:00.123456 UTC", or its configured zone's letters) and ``autograder collect``, and other
+#: forms of ISO 8601, Gradescope's among them.
 _ISO_TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d)?(?:\.\d{1,9})? ?(Z|[A-Z]{2,5}|[+-]\d\d(?::?\d\d)?)?", re.ASCII
 )
-_GIT_TIME = re.compile(
-    r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d{1,2}) (\d\d:\d\d:\d\d) (\d{4}) ([+-]\d{4})", re.ASCII
-)
-_MAIL_TIME = re.compile(
-    r"[A-Z][a-z]{2}, (\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d\d:\d\d:\d\d) ([+-]\d{4})", re.ASCII
-)
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f/\\:*?\"<>|&`\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 #: The end of a name that is made here: somebody who bears such a name gets one made as well, so that no two share it.
 _MADE = re.compile(r"-[0-9a-f]{16}$")
@@ -64,15 +56,9 @@ def names_a_zone(text: str) -> bool:
 
 def _parts_of_time(text: str) -> tuple[str, str, str]:
     """The day, the clock's time and the name of the zone ("" for none). Raises ValueError."""
-    if match := _ISO_TIME.fullmatch(text):
-        return match[1], match[2] + (match[3] or ":00"), match[4] or ""
-    if match := _GIT_TIME.fullmatch(text):
-        month, day, clock, year, offset = match.groups()
-    elif match := _MAIL_TIME.fullmatch(text):
-        day, month, year, clock, offset = match.groups()
-    else:
+    if (match := _ISO_TIME.fullmatch(text)) is None:
         raise ValueError(text)
-    return f"{year}-{_MONTHS.index(month) + 1:02}-{int(day):02}", clock, offset
+    return match[1], match[2] + (match[3] or ":00"), match[4] or ""
 
 
 def _in_zones(naive: datetime.datetime, named: str, zone: str) -> Iterator[datetime.datetime]:

@@ -1,13 +1,10 @@
 """Times lab 12's transformer on Multi30k beside ``torch.nn.Transformer``, on a GPU where there is one.
 
-All train the same layers on the same batches with the same optimizer, in turns; the median turn counts. With
-``--minutes M`` ours also trains for M/12 and for M/3 minutes, PyTorch's for M/12, and each is scored: on validation as soon
-as it is trained, on test2016 when nothing is left to choose. The whole measurement, on a GPU, takes six minutes:
+All train the same layers on the same batches with the same optimizer, in turns; the median turn counts. How well a model
+translates after so many minutes, ``python -m coursekit.translator`` measures (``docs/translator.md``).
 
-    python -m benchmarks.bench_translator --minutes 6
-
-Prints tables and writes ``build/bench/translator.json`` after each part. Multi30k comes from ``COURSE_DATA_MIRROR`` or the
-network. ``--plan dropout=0.25 batch_tokens=2000`` tries another plan.
+Prints a table and writes ``build/bench/translator.json``. Multi30k comes from ``COURSE_DATA_MIRROR`` or the network.
+``--plan dropout=0.25 batch_tokens=2000`` tries another plan.
 """
 
 from __future__ import annotations
@@ -17,35 +14,31 @@ import json
 import math
 import platform
 import random
-import shutil
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from coursekit.data.vocabulary import BOS, EOS, PAD, Batch, Pair
+from coursekit.data.vocabulary import PAD, Batch, Pair
 from coursekit.hardware import has_fast_bfloat16
 from coursekit.provided.p06_positions import sinusoidal
 from coursekit.provided.p10_training import masked_cross_entropy
 from coursekit.provided.p12_translator import Transformer, make_batch
 from coursekit.provided.p12_translator_fast import FastTransformer
 from coursekit.translator.batches import PaddedPairs, numbered, sentences
-from coursekit.translator.evaluation import evaluation
 from coursekit.translator.graphs import Step, recorded_on_gpu
 from coursekit.translator.loop import fresh
 from coursekit.translator.model import build_model, device_for
 from coursekit.translator.plan import Plan, changes, plan_for
-from coursekit.translator.run import GPU_STEP, Loss, Run, optimizer_of, step_of
+from coursekit.translator.run import GPU_STEP, Loss, optimizer_of, step_of
 from coursekit.translator.subwords import Subwords
-from coursekit.translator.translator import Translator
 from rich.console import Console
 from rich.table import Table
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.nn.utils.rnn import pad_sequence
 
 BUILD = Path(__file__).resolve().parent.parent / "build" / "bench"
 #: Turns of each contender at most; the steps of a turn, and the seconds for all turns, on a processor and on a GPU.
@@ -72,54 +65,18 @@ class PyTorchs(nn.Module):
 
     def forward(self, source: Tensor, decoder_input: Tensor) -> Tensor:
         """source (B, S), decoder_input (B, T) → logits (B, T, V)."""
+        length = decoder_input.shape[1]
+        future = torch.ones(length, length, dtype=torch.bool, device=source.device).triu(1)
         y = self.transformer(
             self.embed(source),
             self.embed(decoder_input),
-            tgt_mask=future(decoder_input),
+            tgt_mask=future,
             src_key_padding_mask=source == PAD,
             tgt_key_padding_mask=decoder_input == PAD,
             memory_key_padding_mask=source == PAD,
             tgt_is_causal=True,
         )
         return F.linear(y, self.embedding.weight)
-
-
-def future(words: Tensor) -> Tensor:
-    """(T, T), True where a word of (B, T) may not look, on their device."""
-    length = words.shape[1]
-    return torch.ones(length, length, dtype=torch.bool, device=words.device).triu(1)
-
-
-class PyTorchsTranslator(Translator):
-    """``PyTorchs`` as a translator: greedy, the decoder run on the whole prefix at each step."""
-
-    def translate(
-        self, texts: Sequence[str], to: str = "", *, beam: int = 1
-    ) -> list[list[tuple[str, float]]]:
-        """As ``Translator.translate``; one translation for each text, without a score."""
-        words = self.greedy(self.sources(texts, to or self.target))
-        return [[(self.subwords.decode(row), math.nan)] for row in words]
-
-    @torch.no_grad()
-    def greedy(self, sources: Sequence[Sequence[int]], size: int = 64, most: int = 60) -> list[list[int]]:
-        """The tokens of each translation."""
-        model: Any = self.model
-        order = sorted(range(len(sources)), key=lambda number: len(sources[number]))
-        found: list[list[int]] = [[]] * len(sources)
-        for first in range(0, len(order), size):
-            chosen = order[first : first + size]
-            rows = [torch.tensor(sources[n]) for n in chosen]
-            source = pad_sequence(rows, True, PAD).to(model.embedding.weight.device)
-            memory = model.transformer.encoder(model.embed(source), src_key_padding_mask=source == PAD)
-            words = source.new_full((len(chosen), 1), BOS)
-            while words.shape[1] <= most and not bool(words.eq(EOS).any(dim=1).all()):
-                y = model.transformer.decoder(
-                    model.embed(words), memory, tgt_mask=future(words), memory_key_padding_mask=source == PAD
-                )
-                words = torch.cat([words, F.linear(y[:, -1:], model.embedding.weight).argmax(-1)], dim=1)
-            for number, row in zip(chosen, words[:, 1:].tolist(), strict=True):
-                found[number] = row[: row.index(EOS)] if EOS in row else row
-        return found
 
 
 def as_written(model: nn.Module, sixteen_bits: bool = False) -> Loss:
@@ -199,43 +156,6 @@ def training_speed(plan: Plan, size: int, pairs: list[Pair], device: torch.devic
     return rows
 
 
-def quality(plan: Plan, subwords: Subwords, device: torch.device, minutes: float) -> list[dict[str, Any]]:
-    """Train, score on validation, and, when all are trained, on test2016: ours with a beam of 5, too."""
-    pairs, held = (
-        numbered(subwords, sentences(plan.corpus, split, plan.direction), plan.direction)
-        for split in ("train", "validation")
-    )
-    trained: list[tuple[dict[str, Any], Translator]] = []
-    for name, share in (("ours", 12), ("ours", 3), ("torch.nn.Transformer", 12)):
-        timed = replace(plan, minutes=minutes / share, epochs=1000)
-        ours = name == "ours"
-        torch.manual_seed(plan.seed)
-        one = build_model(Transformer, len(subwords), plan) if ours else fresh(PyTorchs(len(subwords), plan))
-        one = one.to(device)
-        fast = has_fast_bfloat16(device.type)
-        loss = FastTransformer(one, plan.heads, plan.dropout).loss if ours else as_written(one, fast)
-        folder = BUILD / f"translator_{name.replace('.', '_')}_{share}"
-        shutil.rmtree(folder, ignore_errors=True)
-        run = Run(folder, timed, one, make_batch, loss, pairs, held, graphs=ours)
-        run.go(lambda line, name=name: console.print(f"{name}: {line}"))  # type: ignore[misc]
-        translator = (Translator if ours else PyTorchsTranslator)(one, subwords, plan)
-        row = {"name": name, "seconds": round(run.curve.seconds, 1), "target_tokens": run.curve.tokens}
-        trained.append((row | {"validation": scored(translator, "validation", 1)}, translator))
-        console.print(trained[-1][0])
-    for row, translator in trained:
-        beam = 5 if row["name"] == "ours" else 1
-        row[f"test2016, beam {beam}"] = scored(translator, "test", beam)
-    return [row for row, _ in trained]
-
-
-def scored(translator: Translator, split: str, beam: int) -> dict[str, Any]:
-    """BLEU of each direction, and the seconds that all of it took."""
-    began = time.perf_counter()
-    found = evaluation(translator, split, beam=beam)
-    bleu = {direction: found[direction]["BLEU"] for direction in translator.plan.directions}
-    return bleu | {"seconds": round(time.perf_counter() - began, 1)}
-
-
 def show(report: dict[str, Any]) -> None:
     """The report as tables."""
     table = Table(title=f"Target tokens a second, {report['device']}\n{report['plan']}")
@@ -247,8 +167,6 @@ def show(report: dict[str, Any]) -> None:
         numbers = (f"{row['tokens_a_second']:,}", f"{row['fastest']:,}", str(row["set_up_seconds"]))
         table.add_row(f"{row['batch']:,}", row["name"], *numbers, ratio)
     console.print(table)
-    for row in report.get("quality", []):
-        console.print(row)
 
 
 def main() -> None:
@@ -257,7 +175,6 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--minutes", type=float, default=0, help="also train, and take about so long with everything")
     add("--plan", nargs="*", default=[], metavar="NAME=VALUE", help="change the plan")
     add("--device", default="auto", choices=("auto", "cpu", "cuda"))
     add("--threads", type=int, default=2, help="of the processor (default: 2)")
@@ -267,11 +184,7 @@ def main() -> None:
     on_gpu = device.type == "cuda"
     plan = plan_for("multi30k", device.type, direction="both", **changes(options.plan))
     text = sentences(plan.corpus, "train", plan.direction)
-    file = BUILD / f"subwords_{plan.vocabulary}.json"
-    if not file.is_file():
-        BUILD.mkdir(parents=True, exist_ok=True)
-        Subwords.learn((one for pair in text for one in pair), plan.vocabulary, plan.lower).save(file)
-    subwords = Subwords.load(file)
+    subwords = Subwords.learn((one for pair in text for one in pair), plan.vocabulary, plan.lower)
     pairs = numbered(subwords, text, plan.direction)
     card = torch.cuda.get_device_name(device) if on_gpu else f"a processor, {options.threads} threads"
     report: dict[str, Any] = {
@@ -284,15 +197,8 @@ def main() -> None:
     for size in (plan.batch_tokens, 4000, 16000) if on_gpu else (plan.batch_tokens,):
         sized = replace(plan, batch_tokens=size)
         report["training"] += training_speed(sized, len(subwords), pairs, device)
-        _write(report)
     show(report)
-    if options.minutes:
-        report["quality"] = quality(plan, subwords, device, options.minutes)
-        _write(report)
-        show(report)
-
-
-def _write(report: dict[str, Any]) -> None:
+    BUILD.mkdir(parents=True, exist_ok=True)
     (BUILD / "translator.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 

@@ -8,20 +8,12 @@ import subprocess
 from autograder.course.masters import course_root
 
 ROOT = course_root()
-PAGES = ("README.md", "docs/run_a_course.md", "docs/live_class.md")
 _MADE = re.compile(r"(?:--(?:out|submitted|times|roster|volume)|autograder collect) \"?(?:\$PWD/)?([\w.-]+)")
-
-
-def made() -> set[str]:
-    """The files and folders that the pages' commands name, relative to this repository."""
-    blocks = [
-        block
-        for page in PAGES
-        for block in re.findall(
-            r"^```\w*\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-        )
-    ]
-    return {name for block in blocks for name in _MADE.findall(block)}
+KEPT = ("course.toml", "solutions/01_markov_bigram/01_markov_bigram.py", "data/names.txt")
+SECRETS = {
+    *(".course-salt", ".moodle-token", ".canvas-token", ".lti-key.pem"),
+    *("roster.csv", "extensions.csv", "gradebook.db", "gradebook.db-journal"),
+}
 
 
 def ignored(name: str) -> bool:
@@ -30,33 +22,13 @@ def ignored(name: str) -> bool:
     return subprocess.run(words, cwd=ROOT, check=False).returncode == 0
 
 
-def test_the_pages_name_what_this_test_looks_for():
-    assert {
-        "to_students",
-        "submitted",
-        "graded",
-        "submissions.zip",
-        "worksheet.csv",
-        "class",
-        "our-course",
-    } <= made()
-
-
-def test_git_leaves_out_what_the_pages_commands_make_the_salt_and_the_lists_of_people():
-    lists = {
-        ".course-salt",
-        ".moodle-token",
-        ".canvas-token",
-        ".lti-key.pem",
-        "roster.csv",
-        "extensions.csv",
-        "gradebook.db",
-        "gradebook.db-journal",
-    }
-    names = {name if "." in name else f"{name}/inside" for name in made()} | lists
+def test_git_leaves_out_what_the_pages_commands_make_the_salt_and_the_lists_of_people_and_takes_the_course():
+    pages = "".join(
+        (ROOT / page).read_text() for page in ("README.md", "docs/run_a_course.md", "docs/live_class.md")
+    )
+    blocks = re.findall(r"^```\w*\n(.*?)^```", pages, re.MULTILINE | re.DOTALL)
+    made = {name for block in blocks for name in _MADE.findall(block)}
+    assert {"to_students", "submitted", "graded", "submissions.zip", "our-course"} <= made
+    names = {name if "." in name else f"{name}/inside" for name in made} | SECRETS
     assert [name for name in sorted(names) if not ignored(name)] == []
-
-
-def test_git_takes_the_course_itself():
-    for name in ("course.toml", "solutions/01_markov_bigram/01_markov_bigram.py", "data/names.txt"):
-        assert (ROOT / name).exists() and not ignored(name)
+    assert [name for name in KEPT if ignored(name) or not (ROOT / name).exists()] == []

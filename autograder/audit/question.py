@@ -36,7 +36,7 @@ MAX_WITHOUT_REASON = 0.25
 
 @dataclass(frozen=True)
 class AnswerAudit:
-    """How one answer fared in the hidden tests of its question, and on its card."""
+    """One answer's result in the hidden tests of its question, and on its card."""
 
     name: str
     kind: str  # "master", "alternative", "misconception" or "worthless"
@@ -67,14 +67,14 @@ class AnswerAudit:
 
 @dataclass(frozen=True)
 class QuestionAudit:
-    """How each answer fared, and what is wrong with the question as a whole."""
+    """The result of each answer, and the faults of the question as a whole."""
 
     rows: list[AnswerAudit]
     faults: list[str]
 
     @property
     def of_the_whole(self) -> list[str]:
-        """What is wrong with the question's file and its card."""
+        """The faults of the question's file and of its card."""
         cards = (f"public check, {one.kind} {one.name}: {said}" for one in self.rows for said in one.card)
         return [*self.faults, *cards]
 
@@ -97,7 +97,7 @@ def audit_question(lab: str, question: str, points: float) -> QuestionAudit:
     runs, card = master_runs(lab, question), card_faults(lab, question, solution(lab)[question])
     kept = points_earned(lab, question, points, runs, None)
     rows = [AnswerAudit("master", "master", kept, points, runs, card=card)]
-    # What an answer keeps of the hidden tests' calls is not the card's.
+    # The card gets new copies: the hidden tests may have changed the state of the first.
     for_tests, for_card = fresh_answers(lab, question), fresh_answers(lab, question)
     for one, answer in zip(for_tests["alternative"], for_card["alternative"], strict=True):
         row = audit_answer(lab, question, points, "alternative", one.name, one.function)
@@ -201,7 +201,7 @@ def _written(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
 def card_faults(
     lab: str, question: str, function: Any, misconception: Answer | None = None
 ) -> tuple[str, ...]:
-    """What the card of an answer says wrongly. It is judged as one that has not been called yet.
+    """The faults of an answer's card. The answer must not have been called before.
 
     No check may stumble over what an answer returned: its card would blame an error on the student that is not in their code.
     """

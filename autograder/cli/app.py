@@ -159,21 +159,13 @@ def new_lab(
             "master's header.",
             markup=False,
         )
+    number = lab[:2]
     console.print(
-        "Next:",
-        *(
-            f"  autograder {words}"
-            for words in (
-                f"build {lab[:2]}",
-                f"audit {lab[:2]}",
-                f"release {lab[:2]} --out build/release",
-                f"simulate {lab[:2]} --out build/class/submitted",
-                f"grade {lab[:2]} --submitted build/class/submitted --out build/class",
-            )
-        ),
-        sep="\n",
-        markup=False,
-    )
+        "Next:", f"  autograder build {number}", f"  autograder audit {number}",
+        f"  autograder release {number} --out build/release",
+        f"  autograder simulate {number} --out build/class/submitted",
+        f"  autograder grade {number} --submitted build/class/submitted --out build/class", sep="\n", markup=False,
+    )  # fmt: skip
 
 
 @app.command("import", rich_help_panel=WRITE)
@@ -234,6 +226,7 @@ def simulate(
     lab: LabArgument,
     out: Annotated[Path, _option("--out DIR", "Where the class goes: empty or absent.")],
     students: Annotated[int, _option("--students N", "The size of the class.")] = 30,
+    hostile: Annotated[bool, typer.Option(help="Include submissions that break or attack a grader.")] = True,
 ) -> None:
     """Make a class of submissions: honest, wrong in named ways, unlucky, broken, hostile."""
     from collections import Counter
@@ -243,7 +236,7 @@ def simulate(
     from autograder.course.soundness import require_sound
 
     require_sound([lab_name(lab)])
-    kinds = Counter(write(lab_name(lab), students, out).values())
+    kinds = Counter(write(lab_name(lab), students, out, hostile=hostile).values())
     console.print(
         f"✓ {students} submissions in {out}: " + ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
     )

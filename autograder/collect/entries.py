@@ -5,7 +5,6 @@ Nothing is unpacked. An entry is read when it was chosen, and never beyond a cap
 
 from __future__ import annotations
 
-import errno
 import io
 import lzma
 import os
@@ -184,46 +183,42 @@ def _nothing(parts: tuple[str, ...]) -> Entry:
 
 def _in_folder(folder: Path, notes: list[str]) -> Iterator[Entry]:
     unread: dict[str, list[str]] = defaultdict(list)
+    closed: list[Entry] = []
 
     def refuse(parts: tuple[str, ...], why: str) -> Entry:
         unread[parts[0]].append(shortened(f"Not read: {'/'.join(filter(None, parts))} {why}"))
         return _nothing(parts)
 
-    waiting: list[tuple[str, ...]] = [()]
-    while waiting:  # a student's folders may be deeper than a function may call itself
-        here = waiting.pop()
-        try:
-            if len(here) > DEEPEST:
-                raise OSError(errno.ENAMETOOLONG, f"deeper than {DEEPEST} folders")
-            with os.scandir(folder.joinpath(*here)) as inside:
-                found = sorted(inside, key=lambda one: one.name)
-        except OSError as error:
-            if not here:
-                raise GradingError(f"{folder} could not be read: {error.strerror}.") from None
-            yield refuse((*here, ""), f"({error.strerror}).")
-            continue
+    def cannot_open(error: OSError) -> None:
+        parts = Path(error.filename).relative_to(folder).parts
+        if not parts:
+            raise GradingError(f"{folder} could not be read: {error.strerror}.") from None
+        closed.append(refuse((*parts, ""), f"({error.strerror})."))
+
+    for place, folders, files in os.walk(folder, onerror=cannot_open):
+        here = Path(place).relative_to(folder).parts
+        folders[:] = sorted(name for name in folders if not _IGNORED.match(name))
         if here:
             yield _nothing((*here, ""))
-        folders = []
-        for one in found:
-            parts = (*here, one.name)
-            if _IGNORED.match(one.name):
+        if len(here) == DEEPEST and folders:
+            yield refuse((*here, folders[0], ""), f"(deeper than {DEEPEST} folders).")
+            folders.clear()
+        for name in sorted([*files, *folders]):
+            path, parts = Path(place, name), (*here, name)
+            if _IGNORED.match(name):
                 continue
             try:
-                status = one.stat(follow_symlinks=False)
+                status = path.lstat()
             except OSError as error:
                 yield refuse(parts, f"({error.strerror}).")
                 continue
-            if stat.S_ISDIR(status.st_mode):
-                folders.append(parts)
-            elif stat.S_ISLNK(status.st_mode):
-                yield refuse(parts if "." in one.name else (*parts, ""), "is a link.")
-            elif not stat.S_ISREG(status.st_mode):
+            if stat.S_ISLNK(status.st_mode):
+                yield refuse(parts if "." in name else (*parts, ""), "is a link.")
+            elif stat.S_ISREG(status.st_mode):
+                yield Entry(parts, _file_time(status.st_mtime), _file_reader(path))
+            elif not stat.S_ISDIR(status.st_mode):
                 yield refuse(parts, "is no plain file.")
-            else:
-                modified = _file_time(status.st_mtime)
-                yield Entry(parts, modified, _file_reader(folder.joinpath(*parts)))
-        waiting += reversed(folders)
+    yield from closed
     for some in unread.values():
         notes += first_of(some)
 

@@ -32,7 +32,7 @@ from autograder.files import write_atomically
 
 #: A cell of a lab may compute this long before the build gives up on it.
 CELL_SECONDS = 600
-#: How the line begins that ``until_written`` shows in place of a cell's results.
+#: The beginning of the line that ``until_written`` shows in place of a cell's results.
 _WAITED = "○ This cell "
 #: What a student's machine is asked for: a minute on two cores, and memory that leaves room for a browser.
 CPU_SECONDS = 120.0
@@ -50,7 +50,7 @@ except ImportError:
 
 @dataclass(frozen=True)
 class Built:
-    """What a build did for one lab, and what is wrong with the notebooks ("" when nothing)."""
+    """A lab's build: whether it ran the master, and the fault of the notebooks ("" for none)."""
 
     lab: str
     executed: bool
@@ -101,15 +101,14 @@ def released_notebook(lab: str) -> NotebookNode:
     """The student's version of a lab: solutions, hidden tests and outputs gone, checksums in place."""
     notebook = copy.deepcopy(read_master(lab))
     resources: dict[str, Any] = {"nbgrader": {"notebook": lab}}
-    steps = (
+    for step in (
         LockCells,
         ClearSolutions,
         ClearOutputPreprocessor,
         ClearHiddenTests,
         ClearMarkScheme,
         ComputeChecksums,
-    )
-    for step in steps:
+    ):
         notebook, resources = step(parent=None).preprocess(notebook, resources)
     for cell in notebook.cells:
         cell.source = cell.source if source_of_import(lab) else cell.source.rstrip("\n")

@@ -18,7 +18,7 @@ _HEADER = ("lab", "student", "days")
 
 
 def granted(file: Path, lab: str) -> dict[str, float]:
-    """How many days each name in the file was given for a lab (0: none after all), in the order of the lines that hold."""
+    """The days that the file gives each name for a lab (0: none after all), in the order of the lines in force."""
     try:
         changed = file.stat().st_mtime_ns
     except OSError:

@@ -51,7 +51,7 @@ _OTHERS: dict[str, tuple[str, ...]] = {
     "extension": ("extension", "extra days"),
 }
 
-#: What stands in place of a name in the row of Canvas's export that holds each assignment's points.
+#: The name in the row of Canvas's export that holds each assignment's points.
 POINTS_POSSIBLE = "points possible"
 #: The student that each course of Canvas's has, for its teachers to try things.
 TEST_STUDENT = "student, test"
@@ -75,7 +75,7 @@ def letters(text: str) -> str:
 
 
 def words(role: str) -> tuple[str, ...]:
-    """What Moodle, in each language, and others call the column or value of this role."""
+    """The names of this role's column or value in each of Moodle's languages and in other systems."""
     of_moodle = (word for language in _LANGUAGES for word in language.get(role, ()))
     return tuple(dict.fromkeys((*of_moodle, *_OTHERS.get(role, ()))))
 
@@ -131,13 +131,13 @@ class CsvList:
         return number
 
     def values_of(self, role: str) -> list[list[str]]:
-        """What stands in each column that may have this role, each thing once."""
+        """The distinct values of each column that may have this role."""
         columns = [number for number, name in enumerate(self.header) if is_called(name, role)]
         cells = [[row[column].strip() for row in self.rows] for column in columns]
         return [list(dict.fromkeys(filter(None, column))) for column in cells]
 
     def value(self, row: Sequence[str], role: str) -> str:
-        """What a row has in the column of a role ("" when there is no such column)."""
+        """The row's value for a role ("" without such a column)."""
         column = self.column(role)
         return row[column].strip() if column is not None else ""
 

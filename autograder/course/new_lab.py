@@ -17,7 +17,7 @@ from autograder.files import write_atomically
 _TEMPLATES = Path(__file__).with_name("new_lab_templates")
 
 
-#: What a function of that name would hide in the notebook, or in the files that are written here.
+#: Names that a question's function would hide in the notebook, or in the files that are written here.
 _TAKEN = {
     *dir(builtins), "np", "torch", "plt", "student", "rng", "start", "check", "progress", "question", "match", "case", "type",
 }  # fmt: skip

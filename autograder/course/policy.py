@@ -92,7 +92,7 @@ LimitsPolicy: Any = create_model(
 
 
 class LatePolicy(_Strict):
-    """What lateness costs: a share of the points for each day begun, after a time of grace."""
+    """The cost of lateness: a share of the points for each day begun, after a time of grace."""
 
     percent_per_day: Percent
     at_most_percent: Percent = 100.0
@@ -104,16 +104,16 @@ class LivePolicy(_Strict):
 
     #: When students see verdicts: all at once, at once but only which questions are right, or once the lab has closed.
     verdicts: Literal["at once", "pass or fail", "after closing"] = "at once"
-    #: How often each student may hand in a lab; None: as often as they like.
+    #: Attempts of each student for a lab; None: any number.
     attempts: Annotated[Whole, Field(gt=0)] | None = None
-    #: How long a student waits between two attempts.
+    #: The time between two attempts of a student.
     pause_minutes: Annotated[Number, Field(ge=0, le=10_080)] = 0.0
     #: Which attempt is graded for good.
     counts: Literal["best", "last"] = "best"
 
 
 class LabPolicy(_Strict):
-    """What the course says about one lab."""
+    """The policy of one lab."""
 
     due: DueDate | None = None
     #: The hard end: what comes in later gets no points, since later labs' bundles hold this one's answers.
@@ -124,10 +124,10 @@ class LabPolicy(_Strict):
     points: dict[str, Annotated[Number, Field(ge=0, le=1_000_000)]] = {}
     #: Library functions that a question forbids on top of what its public check says.
     forbid: dict[str, Names] = {}
-    #: What a misconception costs, by question and title, where it is not to be what the question's file says.
+    #: Costs of misconceptions, by question and title, in place of those in the question's file.
     rubric: dict[str, dict[str, Annotated[Number, Field(ge=0, le=1_000_000)]]] = {}
     extensions: dict[str, Extension] = {}
-    #: What is said here holds in place of the course's ``[live]``; the rest of that stays.
+    #: These settings replace those of the course's ``[live]``, one by one.
     live: LivePolicy = LivePolicy()
 
 
@@ -150,7 +150,7 @@ class _Site(_Strict):
         return value.rstrip("/")
 
     def assignment(self, lab: str) -> int | str | None:
-        """What the file calls the assignment of a lab (full name)."""
+        """The assignment of a lab (full name), as the file names it."""
         return next((one for key, one in self.assignments.items() if _means(key, lab)), None)
 
 
@@ -216,7 +216,7 @@ class Settings(_Strict):
 
     name: str = "From Bigrams to Translators"
     salt: str = ""
-    #: What becomes of an answer that uses a forbidden function: a person is asked, or it gets no points at once.
+    #: Whether an answer that uses a forbidden function waits for a person, or gets no points at once.
     forbidden: Literal["ask", "zero"] = "ask"
     #: The least isolation that a class is graded with; Gradescope's containers hold one submission each and take ``reduced``.
     isolation: Literal["namespaces", "reduced"] = "reduced"
@@ -276,13 +276,13 @@ class Settings(_Strict):
         return LabPolicy()
 
     def of_one_lab(self, name: str) -> Settings:
-        """What one lab (full name) is graded by, elsewhere: without the salt, the other labs, and all that names students."""
+        """The policy for grading one lab (full name) elsewhere, without salt, other labs, and students' names."""
         kept = {"name", "forbidden", "isolation", "timezone", "site", "late", "limits", "live"}
         own = self.lab(name).model_copy(update={"extensions": {}})
         return Settings(**self.model_dump(include=kept, exclude_unset=True), labs={name: own})
 
     def live_of(self, lab: str) -> LivePolicy:
-        """How the live class deals with a lab."""
+        """The live class's policy for a lab."""
         return self.live.model_copy(update=self.lab(lab).live.model_dump(exclude_unset=True))
 
     def due(self, lab: str) -> datetime | None:
@@ -315,11 +315,11 @@ class Settings(_Strict):
         return when.replace(tzinfo=UTC).astimezone(ZoneInfo(self.timezone))
 
     def extended(self, lab: str) -> Mapping[str, datetime | float]:
-        """Who has longer for a lab, by the names in the file: what is said of the lab holds in place of what is said of all."""
+        """The extensions for a lab, by the names in the file; the lab's own come before those for all labs."""
         return {**self.extensions, **self.lab(lab).extensions}
 
     def extension(self, lab: str, student: str) -> timedelta | None:
-        """How much longer than the others somebody has whom the file calls so; None when the course does not say."""
+        """The extension of somebody with this name in the file; None without one."""
         own = self.extended(lab).get(student)
         if isinstance(own, datetime):
             due = self.due(lab)
@@ -327,7 +327,7 @@ class Settings(_Strict):
         return self.longer(lab, own) if own is not None else None
 
     def longer(self, lab: str, days: float) -> timedelta:
-        """So many days more for a lab, by the course's clock: due at the same hour where summer time ends or begins in between."""
+        """The length of so many days on the course's clock: the due hour stays the same when summer time begins or ends."""
         due = self.due(lab)
         if due is None:
             return timedelta(days=days)
@@ -366,7 +366,7 @@ class Settings(_Strict):
         return (own.late or self.late) is not None or own.closes is not None
 
     def _later(self, when: datetime, days: float) -> datetime:
-        """So many days later on the course's clock, in UTC without a zone as ``when`` is."""
+        """``days`` after ``when`` on the course's clock; both in UTC without a zone."""
         local = self.local(when)
         return self._utc((local + timedelta(days=days)).replace(fold=local.fold))
 

@@ -83,12 +83,12 @@ def class_list() -> ClassList:
 
 
 def extensions_file() -> Path:
-    """What the teaching team decides while the course runs: see ``extensions``."""
+    """The file of extensions that the teaching team gives while the course runs."""
     return course_file().parent / "extensions.csv"
 
 
-def meant(names: Iterable[str], student: str) -> list[str]:
-    """Those of the names that mean this student: the folder's, or one that the class list has for the same person."""
+def names_of_student(names: Iterable[str], student: str) -> list[str]:
+    """The names that belong to this student: the folder's, or others of the same person on the class list."""
     own, person = spellings(student), class_list().of_folder(student)
     return [
         name
@@ -98,7 +98,7 @@ def meant(names: Iterable[str], student: str) -> list[str]:
 
 
 def extended_nobodies(lab: str, students: Collection[str] = ()) -> dict[str, list[str]]:
-    """The names to whom course.toml and extensions.csv give an extension, and who are neither on the class list nor ``students``."""
+    """Names with an extension in course.toml or extensions.csv that are neither on the class list nor ``students``."""
     there = {form for student in students for form in spellings(student)}
     named = {
         course_file().name: settings().extended(lab),
@@ -112,19 +112,19 @@ def extended_nobodies(lab: str, students: Collection[str] = ()) -> dict[str, lis
 
 
 def spellings(name: str) -> set[str]:
-    """A name as it is, as no spreadsheet takes it for a formula, and as its folder is called, in one form of its letters' bytes."""
+    """A name in NFC as it is, as ``safe_cell`` writes it, and as its folder is called."""
     return {unicodedata.normalize("NFC", form) for form in (name, safe_cell(name), folder_name(name))}
 
 
 def extension_of(lab: str, student: str) -> timedelta | None:
-    """How much longer a student has: by ``extensions.csv``, else by course.toml, else by the class list; None when nobody says.
+    """The student's extension: from ``extensions.csv``, else course.toml, else the class list; None without one.
 
     A person is called by the folder's name or by any word that the class list has for them.
     """
     given = extensions.granted(extensions_file(), lab)
-    if names := meant(given, student):
+    if names := names_of_student(given, student):
         return settings().longer(lab, given[names[-1]]) if given[names[-1]] else None
-    if names := meant(settings().extended(lab), student):
+    if names := names_of_student(settings().extended(lab), student):
         return settings().extension(lab, names[-1])
     person = class_list().of_folder(student)
     return settings().longer(lab, person.extension) if person is not None and person.extension else None
@@ -132,7 +132,7 @@ def extension_of(lab: str, student: str) -> timedelta | None:
 
 @cache
 def spec(lab: str) -> LabSpec:
-    """What the harness needs to know of a lab (full name), with the points that the course's policy gives."""
+    """A lab (full name) with the points that the course's policy gives."""
     return lab_as_written(lab).with_points(settings().lab(lab).points)
 
 
@@ -200,7 +200,7 @@ def _check_questions(lab: str, place: tuple[str, ...], policy: Any, path: Path, 
 
 
 def _first_mistake(error: ValidationError, values: Any) -> tuple[tuple[str, ...], str]:
-    """Where the first mistake stands in the file, and what is wrong, in words."""
+    """The place of the first mistake in the file, and a sentence about it."""
     mistake = error.errors()[0]
     place: list[str] = []
     for name in mistake["loc"]:
@@ -275,7 +275,7 @@ def _names(dotted: str) -> list[str]:
 
 
 def salt_file() -> Path:
-    """Where a lasting salt lies, if there is one: ``COURSE_SALT_FILE``, else ``.course-salt`` in the course's folder, which git ignores."""
+    """The file of a lasting salt: ``COURSE_SALT_FILE``, else ``.course-salt`` in the course's folder, which git ignores."""
     return Path(os.environ.get("COURSE_SALT_FILE") or course_root() / ".course-salt")
 
 
@@ -300,7 +300,7 @@ def _lasting_salt() -> str:
 
 
 def _write_salt(path: Path) -> None:
-    """Make the file, whole or not at all: an empty one would be no secret. Of two who do so at once the first counts."""
+    """Write the file at once, never half; of two processes that do so together the first wins."""
     descriptor, made = tempfile.mkstemp(prefix=".salt-", dir=path.parent)  # only its owner may read it
     try:
         with os.fdopen(descriptor, "w") as file:

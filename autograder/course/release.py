@@ -43,11 +43,11 @@ On a Mac with an Intel processor there is no PyTorch any more for `pip`: labs 00
 _PIP = "pip install -r requirements.txt"
 #: uv knows by itself where PyTorch keeps its build for processors.
 _UV = "pip install uv && python -m uv pip install --torch-backend cpu -r requirements.txt"
-#: What each fetches for a first install, measured.
+#: The size of a first install, measured.
 _FETCHES = (
     "The third line fetches about 200 MB, which take 0.8 GB of disk; a slow machine needs three minutes."
 )
-_FETCHES_TORCH = "The third line fetches about 420 MB, half of it PyTorch, which take 1.6 GB of disk."
+_FETCHES_TORCH = "The third line fetches about 420 MB, half of it PyTorch, in one to three minutes; they take 1.6 GB of disk."
 
 _ENVIRONMENT = """# For conda: conda env create -f environment.yml
 name: bigrams-to-translators
@@ -113,7 +113,7 @@ def _write_bundle(lab: str, folder: Path, notebook: str) -> None:
     """Kit and data in ``kit.zip``, and the notebook's text; an imported notebook has no cell that unpacks: there they lie open."""
     write_kit(lab, folder / "coursekit")
     for source in data_files(lab):
-        # What lay beside an imported notebook lies beside it again; our own labs have a folder of their name in data/.
+        # Data of an imported notebook lie beside it again; our own labs have a folder of their name in data/.
         is_beside = bool(source_of_import(lab)) and source.name == lab
         target = folder if is_beside else folder / "data" / source.relative_to(course_root() / "data")
         for file in files_below(source):
@@ -127,7 +127,7 @@ def _write_bundle(lab: str, folder: Path, notebook: str) -> None:
 
 
 def download_note(lab: str) -> str:
-    """What a teacher must hear about the bundle's size ("" for nothing)."""
+    """A note for teachers about the bundle's size ("" for none)."""
     if not needs_torch(lab) or settings().torch_index:
         return ""
     return (

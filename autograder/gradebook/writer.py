@@ -22,7 +22,6 @@ from nbgrader import api
 from nbgrader.dbutil import ALEMBIC_DIR
 from nbgrader.utils import compute_checksum
 from sqlalchemy import create_engine, event, inspect, select, text, update
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
@@ -30,7 +29,14 @@ from sqlalchemy.orm import Session
 from autograder.course.lab import LabSpec
 from autograder.errors import GradingError, database_error
 from autograder.files import folder_name, parse_time
-from autograder.gradebook.cells import LabCells, lab_cells, save_lab
+from autograder.gradebook.cells import (
+    LabCells,
+    find_or_insert,
+    insert_rows,
+    lab_cells,
+    save_lab,
+    select_rows,
+)
 from autograder.gradebook.final_points import CellPoints, TeacherMarks
 from autograder.results import QuestionResult, SubmissionResult
 
@@ -105,7 +111,7 @@ class GradebookWriter:
             self._write_comments(session, notebook_id, is_new, untouched, asked)
             if self._late_penalty is not None:
                 only = api.SubmittedAssignment.id == submission_id
-                row = _select(session, self._submissions(only)).one()
+                row = select_rows(session, self._submissions(only)).one()
                 penalty = self._penalty(row, row.extension, total)
                 self._write_penalty(session, notebook_id, penalty)
 
@@ -257,15 +263,14 @@ class GradebookWriter:
     def _find_or_create(self, session: Session, result: SubmissionResult) -> tuple[str, str, bool]:
         """The ids of the SubmittedAssignment and SubmittedNotebook rows, and whether the latter is new: it has no rows yet."""
         student, submitted = storable(result.student), api.SubmittedAssignment
-        add = sqlite_insert(api.Student.__table__).on_conflict_do_nothing()
-        session.connection().execute(add, [{"id": student}])
+        find_or_insert(session, api.Student, {"id": student})
         mine = {"assignment_id": self._saved.assignment_id, "student_id": student}
         timestamp = _timestamp(result.submitted_at)
-        submission_id, is_new = _find_or_insert(session, submitted, mine, timestamp=timestamp)
+        submission_id, is_new = find_or_insert(session, submitted, mine, timestamp=timestamp)
         if not is_new:  # None too: a time that is not known any more must not go on counting
             session.execute(update(submitted), [{"id": submission_id, "timestamp": timestamp}])
         both = {"assignment_id": submission_id, "notebook_id": self._saved.notebook_id}
-        return submission_id, *_find_or_insert(session, api.SubmittedNotebook, both)
+        return submission_id, *find_or_insert(session, api.SubmittedNotebook, both)
 
     def _write_grades(
         self,
@@ -283,7 +288,7 @@ class GradebookWriter:
         grade = api.Grade
         columns = (grade.cell_id, grade.id, grade.auto_score, grade.manual_score, grade.extra_credit)
         query = select(*columns, grade.needs_manual_grade).where(grade.notebook_id == notebook_id)
-        existing = {} if is_new else {row.cell_id: row for row in _select(session, query)}
+        existing = {} if is_new else {row.cell_id: row for row in select_rows(session, query)}
         new_rows: list[dict[str, Any]] = []
         changed_rows: list[dict[str, Any]] = []
         total = 0.0
@@ -321,7 +326,7 @@ class GradebookWriter:
         comment = api.Comment
         query = select(comment.cell_id, comment.id, comment.auto_comment)
         query = query.where(comment.notebook_id == notebook_id)
-        existing = {} if is_new else {row.cell_id: row for row in _select(session, query)}
+        existing = {} if is_new else {row.cell_id: row for row in select_rows(session, query)}
         new_rows: list[dict[str, Any]] = []
         changed_rows: list[dict[str, Any]] = []
         for name, cell_id in self._saved.commented.items():
@@ -352,7 +357,7 @@ class GradebookWriter:
         names = {cell_id: name for name, cell_id in self._saved.graded.items()}
         answers = {cell_id: name for name, cell_id in self._saved.commented.items()}
         grade, comment = api.Grade, api.Comment
-        rows = _select(session, self._submissions(*only)).all()
+        rows = select_rows(session, self._submissions(*only)).all()
         mine = (
             [rows[0].notebook_id]
             if len(rows) == 1
@@ -361,11 +366,11 @@ class GradebookWriter:
         grades, comments = defaultdict(list), defaultdict(list)
         columns = (grade.notebook_id, grade.cell_id, grade.manual_score, grade.extra_credit)
         query = select(*columns, grade.needs_manual_grade).where(grade.notebook_id.in_(mine))
-        for row in _select(session, query):
+        for row in select_rows(session, query):
             if row.cell_id in names:
                 grades[row.notebook_id].append((names[row.cell_id], row))
         query = select(comment.notebook_id, comment.cell_id, comment.manual_comment)
-        for row in _select(session, query.where(comment.notebook_id.in_(mine))):
+        for row in select_rows(session, query.where(comment.notebook_id.in_(mine))):
             if row.cell_id in answers and row.manual_comment:
                 comments[row.notebook_id].append((answers[row.cell_id], row.manual_comment))
         return {
@@ -405,31 +410,11 @@ class GradebookWriter:
             raise database_error(f"The gradebook {self.path}", error.orig or error) from error
 
 
-def _select(session: Session, query: Any) -> Any:
-    """The rows of a query for columns, of which the session makes no objects: a third of the time."""
-    return session.connection().execute(query)
-
-
-def _find_or_insert(session: Session, model: Any, columns: dict[str, str], **new: Any) -> tuple[str, bool]:
-    """The id of the row with these values, and whether it was inserted, then with the ``new`` values too."""
-    query = select(model.id).where(*(getattr(model, name) == value for name, value in columns.items()))
-    if (row_id := _select(session, query).scalar_one_or_none()) is not None:
-        return row_id, False
-    row_id = api.new_uuid()
-    _insert(session, model, [{"id": row_id, **columns, **new}])
-    return row_id, True
-
-
-def _insert(session: Session, model: Any, rows: list[dict[str, Any]]) -> None:
-    """Insert rows through the model's table, whose defaults are the model's: half the time that the model itself takes."""
-    session.connection().execute(model.__table__.insert(), rows)
-
-
 def _insert_and_update(
     session: Session, model: Any, new_rows: list[dict[str, Any]], changed_rows: list[dict[str, Any]]
 ) -> None:
     if new_rows:
-        _insert(session, model, new_rows)
+        insert_rows(session, model, new_rows)
     if changed_rows:
         session.execute(update(model), changed_rows)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from autograder.grading.repair import Template
 
 
-def settle_answers(result: Repaired, template: Template) -> None:
+def assign_cells(result: Repaired, template: Template) -> None:
     """Decide which cells count for each answer. The last written cell counts; unwritten cells do not run.
 
     A cell without a name counts for an answer that it defines, where the answer's own cell is missing or unwritten.
@@ -47,7 +47,7 @@ def settle_answers(result: Repaired, template: Template) -> None:
             if written and cell not in written and is_nothing_but_unwritten(cell.run, names, received):
                 cell.run = ""
         if not written and not own:
-            result.say("no answer", grade_id)
+            result.note("no answer", grade_id)
             continue
         chosen = (written or own)[-1]
         for cell in written or [chosen]:
@@ -81,17 +81,17 @@ def _say_which_counts(
 ) -> None:
     for (cell, doubled), names in elsewhere.items():
         if names == [cell.grade_id]:
-            result.say("found", names[0])
+            result.note("found", names[0])
             continue
         are, its, own = ("is", "its", "place") if len(names) == 1 else ("are", "their", "places")
         why = f"{its} own {own} {'was' if are == 'is' else 'were'} left empty"
         why = f"it stands behind {its} own cell" if doubled else why
-        result.choose(f"{quoted(names)} {are} defined in {result.where(cell)}, which counts: {why}.")
+        result.note_choice(f"{quoted(names)} {are} defined in {result.where(cell)}, which counts: {why}.")
     for (number, is_last), names in copies.items():
         which = "the later one counts" if is_last else "the last that was written counts"
         times = "twice" if number == 2 else f"{number} times"
         cells = "The answer cell" if len(names) == 1 else "Each of the answer cells"
-        result.choose(f"{cells} {quoted(names)} stood there {times}; {which}.")
+        result.note_choice(f"{cells} {quoted(names)} stood there {times}; {which}.")
 
 
 def put_tests_after_answers(result: Repaired, template: Template, put_back: Collection[str]) -> None:
@@ -102,7 +102,7 @@ def put_tests_after_answers(result: Repaired, template: Template, put_back: Coll
         behind = [i for i, cell in enumerate(cells) if not set(answers).isdisjoint(cell.answers)]
         if behind and at < behind[-1]:
             if test_id not in put_back and cells[behind[-1]].grade_id in answers:
-                result.say("moved", test_id.removeprefix("test_"))
+                result.note("moved", test_id.removeprefix("test_"))
             cells.insert(behind[-1], cells.pop(at))
         elif answers and not behind and test_id in put_back:
             at_the_end.append(cells.pop(at))
@@ -148,12 +148,12 @@ def put_back_graded_by_hand(result: Repaired, template: Template) -> None:
                 filled[missing, bool(near[gap])].append(name)
             elif missing:
                 _put_back(result, template, name, [])
-                result.say("empty", name)
+                result.note("empty", name)
     for (missing, is_near), names in filled.items():
         cell = "The cell" if len(names) == 1 else "Each of the cells"
         state = "missing" if missing else "left empty"
         text = "the text near its place" if is_near else "what stands in other cells of text"
-        result.choose(
+        result.note_choice(
             f"{cell} of the written answer{'s' * (len(names) > 1)} {quoted(names)} was {state}; {text} counts."
         )
 

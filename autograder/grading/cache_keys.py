@@ -1,4 +1,4 @@
-"""What a question's result depends on, as one digest: the ground of incremental grading."""
+"""Digests all that a question's result depends on, so that a regrade runs only what has changed."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _statement(node: ast.stmt) -> _Statement:
     return _Statement(_digest(ast.dump(node)), _digest(whole) if marks else "")
 
 
-#: What ``question.misconception`` is given that changes points and words only.
+#: The arguments of ``question.misconception`` that change points and words only.
 _TOLD = ("costs", "because", "hint", "card")
 
 
@@ -171,7 +171,7 @@ def _is_misconception(mark: ast.expr) -> bool:
 
 
 def changed_parts(before: Context, after: Context) -> list[str]:
-    """What differs between two contexts, in words."""
+    """The differences between two contexts, in words."""
     words = [name for name in after.shared if before.shared.get(name) != after.shared[name]]
     words += ["what misconceptions cost"] if before.rubric != after.rubric else []
     return words + [

@@ -12,10 +12,10 @@ from autograder.grading.repaired import Cell, Repaired
 from autograder.results import CellOutcome, QuestionResult, whole_sentences
 from autograder.testing.run import NOT_DEFINED, NOT_WRITTEN
 
-#: What a test says of an answer that was written and raises the stub's error.
+#: The message for a written answer that raises the stub's error.
 STILL_THERE = "the line “raise NotImplementedError()” still stands in its cell: delete it"
 CALLS_UNWRITTEN = "it calls a function that is not written yet"
-#: What a test says of an answer whose cell did not run.
+#: The message for an answer whose cell did not run.
 DID_NOT_RUN = "the cell that should define it did not run"
 _MISSING_NAME = re.compile(r"NameError: name '(\w+)' is not defined")
 _PLACE = re.compile(r"(?s)(.*) \(line (\d+): (.*)\)")

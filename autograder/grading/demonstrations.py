@@ -1,4 +1,4 @@
-"""What a figure's cell, which is not run when work is graded, would make: of it the students' code may use a part."""
+"""Reads figures' cells, which grading does not run, for the imports and definitions that students' code may use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_READ_FOR_NAMES, MAX_CHANGED = 20_000, 20
 
 @dataclass(frozen=True)
 class Demonstration:
-    """What a cell that is not run would make."""
+    """The names that a cell would bind, if it ran."""
 
     #: Its imports and definitions at the top level, each with the names that it binds.
     lent: tuple[tuple[frozenset[str], str], ...] = ()
@@ -36,7 +36,7 @@ class Demonstration:
 
 @cache
 def demonstration(source: str) -> Demonstration:
-    """What the cell ``source`` of a master would make; nothing is known of one that is not Python alone (``%pip``, ``!ls``)."""
+    """The names that a master's cell would bind; empty for a cell that is not plain Python (``%pip``, ``!ls``)."""
     lent, body = [], statements(source)
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):

@@ -523,12 +523,15 @@ def _cause(runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str) -
 
 
 def _where(runs: Sequence[TestRun]) -> str:
-    """The one or two parts of a question that fail where all others pass; "" where more fail, or a test did not run."""
+    """The one or two parts of a question that fail alone, or pass alone; "" where it is not so few, or a test did not run."""
     parts = [run for run in runs if run.test.weight]
     failed = [run for run in parts if not run.result.passed]
-    if not 0 < len(failed) <= min(2, len(parts) - 1) or not all(run.ran for run in runs):
+    passed = [run for run in parts if run.result.passed]
+    few = min(failed, passed, key=len)
+    if not 0 < len(few) <= 2 or not all(run.ran for run in runs):
         return ""
-    return "Right but for " + " and ".join(f"“{run.test.title.rstrip('.')}”" for run in failed)
+    said = " and ".join(f"“{run.test.title.rstrip('.')}”" for run in few)
+    return f"Right but for {said}" if few is failed else f"Right only in {said}"
 
 
 def shown_error_of(runs: Sequence[TestRun], sources: Sequence[tuple[str, str]]) -> str:

@@ -20,7 +20,7 @@ from autograder.sandbox.host.session import Session
 from autograder.testing.run import HiddenTest, earned, tests_of
 from autograder.testing.safe_errors import TYPES, safe_name
 
-#: What students and teachers read in the place of a test's title, where the verdict is the word of the student's own process.
+#: The title of a test whose verdict comes from the student's own process.
 BESIDE = "Run in the sandbox, beside your own code, as nbgrader does"
 #: An imported notebook finds the files that lay beside it where it looks for them: runs before its first cell.
 FILES_BESIDE = """
@@ -34,12 +34,8 @@ del _os, _beside
 """
 
 #: Types that students return by mistake, by their last names; what another is called would be a student's choice of words.
-_TYPES = frozenset(name.rpartition(".")[2] for name in TYPES) | {
-    "Counter",
-    "Decimal",
-    "Fraction",
-    "OrderedDict",
-    "defaultdict",
+_TYPES = {name.rpartition(".")[2] for name in TYPES} | {
+    *("Counter", "Decimal", "Fraction", "OrderedDict", "defaultdict")
 }
 
 _HIDDEN = "a hidden check of this cell does not hold"
@@ -127,7 +123,7 @@ def judged_beside(
         shown = [{"output_type": "error"}]
     node = nbformat.from_dict({**cell, "outputs": shown})
     node.metadata.nbgrader.points = points
-    message = _said(outcome.error, code)
+    message = _error_to_show(outcome.error, code)
     try:
         score = float(determine_grade(node)[0] or 0.0)
     except (ValueError, KeyError):  # nbgrader itself stops here
@@ -138,7 +134,7 @@ def judged_beside(
     )
 
 
-def _said(error: str, code: str) -> str:
+def _error_to_show(error: str, code: str) -> str:
     """A cell's error for its student: nothing of a line that they were not given."""
     if "HIDDEN TESTS" not in code or not error:
         return error

@@ -1,4 +1,4 @@
-"""What an answer may not use: the functions that its question forbids, and what of the student kit computes right values.
+"""Finds what an answer may not use: functions that its question forbids, and parts of the kit that compute right values.
 
 The code is read, not run: the question's function, and what it names in the notebook, directly or not (helpers, imports,
 assignments). What reading does not see, the watch on the student's calls may (``sandbox/child/call_watch.py``).
@@ -24,7 +24,7 @@ from autograder.course.visible_files import kit_files, kit_folder
 from autograder.grading.cell_text import statements
 from autograder.grading.repair import Template, kept_name
 
-#: What a result says was used, whichever part of the kit it was.
+#: The name in a result for any part of the kit.
 KIT_PARTS = "the checks or models of coursekit"
 #: Packages and modules all of whose public names are tools.
 _TOOLS = frozenset(["data", "errors", "figures", "hardware", "notebook", "provided", *coursekit.__all__])
@@ -144,7 +144,7 @@ def _given_sources(lab: str) -> frozenset[str]:
 
 @cache
 def _imported_by_the_lab(lab: str) -> frozenset[str]:
-    """What the lab's own cells import of the kit, as dotted paths."""
+    """The parts of the kit that the lab's own cells import, as dotted paths."""
     nodes = (node for source in _given_sources(lab) for part in statements(source) for node in ast.walk(part))
     return frozenset(
         f"{node.module}.{item.name}"

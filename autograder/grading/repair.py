@@ -19,10 +19,10 @@ from nbformat.notebooknode import NotebookNode
 from autograder.course.masters import is_skipped, read_master, source_of_import
 from autograder.errors import Unreadable
 from autograder.grading.answers import (
+    assign_cells,
     place_for,
     put_back_graded_by_hand,
     put_tests_after_answers,
-    settle_answers,
 )
 from autograder.grading.cell_text import added_code, is_answer, names_at_top_level
 from autograder.grading.demonstrations import MAX_FIGURES_CODE, definitions_of, demonstration, words_in
@@ -60,7 +60,7 @@ class Template:
 
     @property
     def given_sources(self) -> frozenset[str]:
-        """What runs of the cells as they were handed out."""
+        """The sources that run of the cells as handed out."""
         sources = (*(cell.source for cell in self.cells), *self.test_code.values())
         return frozenset(source.strip() for source in sources)
 
@@ -89,14 +89,14 @@ class Template:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Where the master has each cell, by its name and by its cell id."""
+        """The master's position of each cell, by name and by cell id."""
         by_id = {cell["id"]: place for place, cell in enumerate(self.cells)}
         names = ((_name_of(cell), place) for place, cell in enumerate(self.cells))
         return by_id | {name: place for name, place in names if name is not None}
 
     @cached_property
     def texts(self) -> dict[str, int]:
-        """Where the master has each text that it has once."""
+        """The master's position of each text that occurs once."""
         texts = [cell.source.strip() for cell in self.cells]
         return {text: place for place, text in enumerate(texts) if text and texts.count(text) == 1}
 
@@ -224,20 +224,20 @@ def repair(raw: bytes, template: Template) -> Repaired:
         else:
             result.cells.append(_student_cell(cell, place, template, result))
         if grade_id is not None and grade_id not in (cell["grade_id"], cell["id"]):
-            result.say("found", grade_id)
+            result.note("found", grade_id)
         for made in result.cells[known:]:
             made.number = number
     _drop_overlong_code(result)
-    settle_answers(result, template)
+    assign_cells(result, template)
     put_tests_after_answers(result, template, put_back=_put_back_given(result, template))
     put_back_graded_by_hand(result, template)
     _run_what_answers_use(result, template)
-    result.finish()
+    result.write_notes()
     return result
 
 
 def _places(cells: Sequence[dict[str, Any]], template: Template) -> list[int | None]:
-    """Where the master has each cell: by nbgrader's name, by the cell id where an editor dropped that, else by its text."""
+    """The master's position of each cell, found by nbgrader's name, else by cell id, else by text."""
     places = [
         next(
             (template.places[name] for name in (cell["grade_id"], cell["id"]) if name in template.places),
@@ -263,15 +263,15 @@ def _restore(cell: dict[str, Any], grade_id: str, template: Template, result: Re
     """Put the master's cell in place of a given one. What a student wrote into it is a cell of the student's own."""
     master, source = template.named[grade_id], cell["source"]
     if any(grade_id == other.grade_id for other in result.cells):
-        result.say("doubled", grade_id)
+        result.note("doubled", grade_id)
         return
     given = _locked_cell(grade_id, template)
     if source.strip() == master.source.strip():
         if cell["kind"] != master.cell_type:
-            result.say("retyped", grade_id)
+            result.note("retyped", grade_id)
         result.cells.append(given)
         return
-    result.say("changed", grade_id)
+    result.note("changed", grade_id)
     if master.cell_type != "code":
         given.added = _added_text(source, master.source)
         result.cells.append(given)
@@ -324,7 +324,7 @@ def _drop_overlong_code(result: Repaired) -> None:
         left -= len(cell.run)
         if len(cell.run) > MAX_CELL_CODE or left < 0:
             left += len(cell.run)
-            result.say("too long", cell.grade_id or f"number {cell.number}")
+            result.note("too long", cell.grade_id or f"number {cell.number}")
             cell.run = ""
 
 
@@ -341,7 +341,7 @@ def _locked_cell(grade_id: str, template: Template) -> Cell:
 
 
 def imported_test_code(lab: str, tests: Mapping[str, str]) -> dict[str, str]:
-    """What runs in the place of an imported lab's test cells (question -> ``grade_id``).
+    """The code that runs in place of an imported lab's test cells (question -> ``grade_id``).
 
     Of a cell that became a hidden test only its imports and definitions run, which later cells may use. Any other is
     graded where it stands, so it runs whole, with its hidden part. None is empty: a test is run when its cell has been.
@@ -364,7 +364,7 @@ def _student_cell(cell: dict[str, Any], place: int | None, template: Template, r
     master = None if place is None else template.cells[place]
     grade_id = None if master is None else _name_of(master)
     if master is not None and grade_id is not None and kind != master.cell_type:
-        result.say("read as code" if master.cell_type == "code" else "read as text", grade_id)
+        result.note("read as code" if master.cell_type == "code" else "read as text", grade_id)
         kind = master.cell_type
     node = _new_node(kind, source)
     if kind != "code" and (pictures := _pictures(cell["attachments"], result)):
@@ -420,7 +420,7 @@ def _put_back_given(result: Repaired, template: Template) -> set[str]:
     missing = {name for name, master in template.named.items() if _is_locked(master)} - present
     for grade_id in template.named:
         if grade_id in missing:
-            result.say("missing", grade_id)
+            result.note("missing", grade_id)
             where = place_for(result.cells, template.places[grade_id])
             result.cells.insert(where, _locked_cell(grade_id, template))
     return missing

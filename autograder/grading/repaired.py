@@ -19,13 +19,13 @@ class Cell:
     run: str = ""
     #: Which cell of the student's notebook it is, from 1; 0 for one that was put back.
     number: int = 0
-    #: Where the master has the cell; None for one of the student's own.
+    #: The cell's position in the master; None for one of the student's own.
     place: int | None = None
     #: The names of the answer cells for which it counts: usually its own.
     answers: tuple[str, ...] = ()
     #: The given cell into which a student wrote what now stands here ("" for none).
     from_given: str = ""
-    #: What the student added to a text of the master's.
+    #: The text that the student added to a text cell of the master's.
     added: str = ""
 
     @property
@@ -86,9 +86,9 @@ class Repaired:
 
     cells: list[Cell] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    #: Those of the notes that say what counts where that was not plain: a teacher reads them, too.
+    #: The notes about what counts where that was unclear; teachers read them, too.
     choices: list[str] = field(default_factory=list)
-    #: The answers that somebody has written, code and text, by ``grade_id``.
+    #: ``grade_id`` of the answers, code and text, that are written.
     written: set[str] = field(default_factory=set)
     #: Answers that cells define once more after the answer that counts: ``grade_id`` -> those cells.
     again: dict[str, list[Cell]] = field(default_factory=dict)
@@ -99,19 +99,19 @@ class Repaired:
     _names: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def executed_source(self) -> list[str]:
-        """What runs, cell by cell: a result depends on nothing else of the submission."""
+        """The sources that run, cell by cell. A result depends on nothing else of the submission."""
         return [cell.run for cell in self.cells if cell.run]
 
-    def say(self, kind: str, name: str) -> None:
-        """Note a trouble of a kind in ``SENTENCES``: one sentence names all that have it."""
+    def note(self, kind: str, name: str) -> None:
+        """Note that a cell has a trouble of ``SENTENCES``; one sentence names all cells that have it."""
         self._names[kind].append(name)
 
-    def choose(self, sentence: str) -> None:
-        """Note what counts where that was not plain."""
+    def note_choice(self, sentence: str) -> None:
+        """Note which cell counts where that was unclear."""
         self.choices.append(sentence)
 
-    def finish(self) -> None:
-        """Make the sentences."""
+    def write_notes(self) -> None:
+        """Write the notes as sentences."""
         said = [
             SENTENCES[kind][len(set(names)) > 1].format(quoted(names)) for kind, names in self._names.items()
         ]

@@ -67,7 +67,7 @@ def paid_anew(lab: str, question: QuestionResult) -> QuestionResult:
 
 
 def cost_of(lab: str, answer: Answer) -> float:
-    """What a misconception costs in points: as the course's policy says, or else the question's file."""
+    """The cost of a misconception in points, from the course's policy or else the question's file."""
     return settings().lab(lab).rubric.get(answer.question, {}).get(answer.title, answer.costs)
 
 

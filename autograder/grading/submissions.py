@@ -257,7 +257,7 @@ def _one_step_off(expected: Path, alone: bool) -> tuple[list[Path], list[str]]:
 
 @dataclass(frozen=True)
 class Notebook:
-    """What one read of a submission's file told. ``raw`` are its bytes.
+    """A submission's file as it was read. ``raw`` are its bytes.
 
     ``raw`` is None when there is no file, when it cannot be read (``trouble`` says why, in a sentence), and when the
     bytes were let go of (``with_bytes`` reads them again).

@@ -1,4 +1,4 @@
-"""What the failed hidden tests of an answer show, in a sentence of ``coursekit.checks.symptoms``, which has the list."""
+"""Describes the failed hidden tests of an answer by a sentence from the list in ``coursekit.checks.symptoms``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | 
 
 
 def _first_difference(run: TestRun, right: TestRun) -> Symptom | None:
-    # What an answer hands to a function that it was given is no result, and may differ in a right answer.
+    # Arguments of a callback are no results; they may differ in a right answer.
     seen, needed = ([entry for entry in one.trace if entry.kind != "callback"] for one in (run, right))
     for entry, expected in zip(seen, needed, strict=False):
         if (entry.kind, entry.name) != (expected.kind, expected.name):

@@ -30,13 +30,13 @@ class Task:
 
     @property
     def submission(self) -> Submission:
-        """Whose it is."""
+        """The submission without its bytes."""
         return self.notebook.submission
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What a worker needs to know once: the lab, its limits and context, the course's policy, kit and data.
+    """The data that a worker needs once: the lab, its limits and context, the course's policy, kit and data.
 
     ``root`` is the course's folder: the masters, and the hidden tests that go with them.
     """

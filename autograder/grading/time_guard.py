@@ -77,7 +77,7 @@ def judging(seconds: float = 0.0) -> Iterator[None]:
 
 
 def _imports_under(frame: FrameType | None) -> int:
-    """How many of the calls that led here are the import machinery's."""
+    """The number of import machinery frames on the stack."""
     count = 0
     while frame is not None:
         count += frame.f_code.co_filename.startswith("<frozen importlib.")
@@ -122,7 +122,7 @@ class JudgeClock:
 
     def __init__(self, seconds: float = 0.0) -> None:
         self.left = seconds or SUBMISSION_SECONDS
-        #: Of these, what is kept for what is judged later.
+        #: The part that is reserved for later questions.
         self.reserved = 0.0
 
     @contextmanager

@@ -35,7 +35,7 @@ from autograder.grading.task import Task
 from autograder.grading.zygotes import Zygotes
 from autograder.importing.movable import Names, TestCell, test_cells_of
 from autograder.importing.notebook import master_text, read_source, tests_text
-from autograder.results import SubmissionResult
+from autograder.results import QuestionResult, SubmissionResult
 from autograder.testing.run import set_salt, tests_of
 
 _FILE_SIZE = 64 << 20
@@ -54,7 +54,7 @@ class Imported:
     by_hand: tuple[tuple[str, float], ...]
     #: Cells that the notebook's own answers do not pass, in this course or in nbgrader.
     failing: tuple[str, ...]
-    #: What lay beside the notebook and every student's code may read now, and what was left there, with the reason.
+    #: The files beside the notebook that students' code may read now, and those left out, with the reason.
     data: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -90,7 +90,7 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
                 shutil.copy2(file, target)
         write_atomically(master, text)
         write_atomically(tests.with_name("__init__.py"), f'"""Lab {lab[:2]}, which was imported."""\n')
-        cells, result = _settled(lab, source, cells, tests, names)
+        cells, result = _written_and_tried(lab, source, cells, tests, names)
     except BaseException as error:
         for place in made:
             shutil.rmtree(place, ignore_errors=True)
@@ -105,7 +105,7 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
     )
 
 
-def _settled(
+def _written_and_tried(
     lab: str, source: str, cells: list[TestCell], tests: Path, names: Names
 ) -> tuple[list[TestCell], SubmissionResult]:
     """Write the tests, try them on the notebook's own answers, and take back those that do not hold there.
@@ -117,24 +117,20 @@ def _settled(
         _forget(lab)
         result = grade_own_answers(lab)
         earned = {question.name: question for question in result.questions}
-        failed = {
-            cell.grade_id: earned[cell.grade_id.removeprefix("test_")]
-            for cell in cells
-            if not cell.reason and earned[cell.grade_id.removeprefix("test_")].points < cell.points
-        }
-        if not failed:
+        tried = [_after_trial(cell, earned[cell.grade_id.removeprefix("test_")]) for cell in cells]
+        if tried == cells:
             return cells, result
-        cells = [
-            cell
-            if cell.grade_id not in failed
-            else replace(
-                cell,
-                reason=f"outside the notebook its own answer does not pass ({failed[cell.grade_id].tests[0].message})",
-            )
-            if cell.in_place
-            else replace(cell, in_place=True)
-            for cell in cells
-        ]
+        cells = tried
+
+
+def _after_trial(cell: TestCell, own: QuestionResult) -> TestCell:
+    """The cell as it is where its test holds on the notebook's ``own`` answer; else what to try next."""
+    if cell.reason or own.points >= cell.points:
+        return cell
+    if not cell.in_place:
+        return replace(cell, in_place=True)
+    said = own.tests[0].message
+    return replace(cell, reason=f"outside the notebook its own answer does not pass ({said})")
 
 
 def grade_own_answers(lab: str) -> SubmissionResult:
@@ -186,23 +182,18 @@ def _data_beside(folder: Path, root: Path) -> tuple[list[Path], list[str]]:
 
     Never the course, and no links, which may lead anywhere.
     """
-    beside, left = [], []
+    beside, left = list[Path](), list[str]()
     for path in sorted(folder.iterdir()):
-        if path.name[:1] == "." or path.name == "__pycache__" or path.suffix == ".ipynb":
-            continue
-        if path.is_symlink():
-            left.append(f"{path.name} (a link)")
-            continue
-        size = sum(file.lstat().st_size for file in files_below(path))
-        if not path.is_file() and not path.is_dir():
-            left.append(f"{path.name} (no file)")
-        elif size >= _FILE_SIZE:
-            left.append(f"{path.name} ({size / 1e6:.0f} MB; at most {_FILE_SIZE / 1e6:.0f} MB)")
-        elif path.name in _OF_A_BUNDLE:
-            left.append(f"{path.name} (a bundle has its own)")
-        else:
+        why = _why_left_out(path)
+        if not why and path.name in _OF_A_BUNDLE:
+            why = "a bundle has its own"
+        elif not why and (size := sum(file.lstat().st_size for file in files_below(path))) >= _FILE_SIZE:
+            why = f"{size / 1e6:.0f} MB; at most {_FILE_SIZE / 1e6:.0f} MB"
+        if not why:
             beside.append(path)
             left += _left_out_below(path)
+        elif why not in (_HIDDEN, _NOTEBOOK):
+            left.append(f"{path.name} ({why})")
     if folder == root or any(root.is_relative_to(path) for path in beside):
         raise UserError(
             f"The course itself lies in {folder}, and what lies beside a notebook becomes its lab's data: "
@@ -212,25 +203,28 @@ def _data_beside(folder: Path, root: Path) -> tuple[list[Path], list[str]]:
 
 
 def _left_out_below(path: Path) -> Iterator[str]:
-    """What ``_unwanted`` keeps out of a folder, hidden files and caches apart, which nobody misses."""
+    """What of a folder is left out, hidden files apart, with the reason."""
     for folder, folders, files in os.walk(path):
-        unwanted = _unwanted(folder, [*folders, *files])
-        folders[:] = [name for name in folders if name not in unwanted]
-        for name in sorted(unwanted):
-            if name[:1] != "." and name != "__pycache__":
-                is_link = Path(folder, name).is_symlink()
-                why = "another notebook" if name.endswith(".ipynb") else "a link" if is_link else "no file"
+        for name in sorted([*folders, *files]):
+            if (why := _why_left_out(Path(folder, name))) not in ("", _HIDDEN):
                 yield f"{Path(folder, name).relative_to(path.parent)} ({why})"
+        folders[:] = [name for name in folders if not _why_left_out(Path(folder, name))]
 
 
 def _unwanted(folder: str, names: list[str]) -> set[str]:
-    """What of a folder is no data: caches, hidden files, other notebooks, links, and what is neither file nor folder."""
-    return {
-        name
-        for name in names
-        if name[:1] == "."
-        or name == "__pycache__"
-        or name.endswith(".ipynb")
-        or Path(folder, name).is_symlink()
-        or not (Path(folder, name).is_file() or Path(folder, name).is_dir())
-    }
+    """What of a folder is left out."""
+    return {name for name in names if _why_left_out(Path(folder, name))}
+
+
+_HIDDEN, _NOTEBOOK = "a hidden file", "another notebook"
+
+
+def _why_left_out(path: Path) -> str:
+    """Why a file or folder is no data of a lab; "" for data."""
+    if path.name[:1] == "." or path.name == "__pycache__":
+        return _HIDDEN
+    if path.name.endswith(".ipynb"):
+        return _NOTEBOOK
+    if path.is_symlink():
+        return "a link"
+    return "" if path.is_file() or path.is_dir() else "no file"

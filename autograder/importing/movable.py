@@ -21,7 +21,7 @@ from nbgrader.utils import is_grade, is_locked, is_solution
 
 from autograder.course.names import names_used, symbols
 
-#: What reaches around values, into the interpreter or the file system of the process that it runs in.
+#: Names that reach beyond values, into the interpreter or the file system of their process.
 _REACHES_AROUND = frozenset({
     "eval", "exec", "compile", "globals", "locals", "vars", "dir", "open", "input", "breakpoint", "__import__", "get_ipython",
     "inspect", "mock", "patch", "monkeypatch", "redirect_stdout", "redirect_stderr", "capsys", "sys", "os", "subprocess",
@@ -29,7 +29,7 @@ _REACHES_AROUND = frozenset({
 })  # fmt: skip
 #: Names that a file of hidden tests uses itself.
 _TAKEN = frozenset({"student", "hidden_test", "moved_cell"})
-#: What ends a process, or an error that no ``except Exception`` sees.
+#: Names that end a process, or raise an error that no ``except Exception`` catches.
 _ENDS = frozenset(
     {"exit", "quit", "SystemExit", "KeyboardInterrupt", "GeneratorExit", "BaseException", "abort", "_exit"}
 )
@@ -47,13 +47,10 @@ _HOLDS = frozenset({
     "reshape", "list", "tuple", "dict", "set", "frozenset", "range", "float", "int", "complex", "bytes", "Counter", "deque",
     "OrderedDict", "Fraction", "Decimal",
 })  # fmt: skip
-#: Calls that change settings of the whole process, but those that ``settings_kept`` restores.
+#: Calls that change settings of the whole process, in which tests run after one another.
 _SETS = re.compile(
     r"(set|use|enable|disable|register|install|config|reset|rc)(_|[A-Z]|$)|set[a-z]*$|.*Config$"
 )
-_PUT_BACK = frozenset({
-    "seterr", "set_printoptions", "set_default_dtype", "set_grad_enabled", "set_state", "set_rng_state", "setstate", "setcontext",
-})  # fmt: skip
 _SINGLETONS = frozenset({"NoneType", "bool", "ellipsis"})
 
 
@@ -79,13 +76,13 @@ class TestCell:
 
 @dataclass
 class Names:
-    """Who binds which name at the top level of the notebook's cells."""
+    """The names that the notebook's cells bind at the top level."""
 
     #: Imports, helper functions and constants that no student may change, with their source.
     given: dict[str, ast.stmt] = field(default_factory=dict)
-    #: What other cells of the notebook make, and a student may make otherwise: name -> "function", "class" or "value".
+    #: Names that other cells bind, and students may bind otherwise: name -> "function", "class" or "value".
     made: dict[str, str] = field(default_factory=dict)
-    #: What only test cells make: name -> the cell.
+    #: Names that only test cells bind: name -> the cell.
     left_by_tests: dict[str, str] = field(default_factory=dict)
     #: Names that a code cell uses: name -> the places of those cells.
     used: dict[str, set[int]] = field(default_factory=dict)
@@ -398,7 +395,7 @@ def _sets(tree: ast.AST, modules: set[str]) -> Iterator[str]:
             name = name or (
                 node.func.id if isinstance(node.func, ast.Name) and node.func.id in modules else ""
             )
-            if _SETS.match(name) and name not in _PUT_BACK and _root(node.func) in modules:
+            if _SETS.match(name) and _root(node.func) in modules:
                 yield ast.unparse(node.func)
         for target in targets:
             if isinstance(target, (ast.Attribute, ast.Subscript)) and _root(target) in modules:

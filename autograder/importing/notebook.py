@@ -66,7 +66,7 @@ def read_source(path: Path) -> NotebookNode:
     return notebook
 
 
-#: What only a notebook for otter-grader says: its master, or what students get of it.
+#: Lines that occur only in notebooks for otter-grader.
 _OTTERS = re.compile(
     r"^\s*import otter\b|\botter\.Notebook\(|\bBEGIN (QUESTION|ASSIGNMENT)\b|\bASSIGNMENT CONFIG\b", re.M
 )
@@ -278,7 +278,7 @@ def _as_test(cell: TestCell, moved: Sequence[TestCell]) -> str:
 
 
 def _shown(source: str) -> str:
-    """What a student's notebook holds of a test cell: not its hidden tests."""
+    """A test cell as students get it, without its hidden tests."""
     from nbgrader.preprocessors import ClearHiddenTests
 
     cell = nbformat.v4.new_code_cell(source, metadata={"nbgrader": {"grade": True}})

@@ -10,7 +10,7 @@ from typing import Any
 
 from autograder.course.policy_file import spec
 from autograder.pages.places import demo_names, demo_of
-from autograder.results import SubmissionResult
+from autograder.results import QuestionResult, SubmissionResult
 from autograder.serve.journal import Attempt, Journal
 from autograder.testing.run import NOT_DEFINED, NOT_WRITTEN
 
@@ -35,14 +35,14 @@ class Room:
     def __init__(self, lab: str):
         self.lab = lab
         self.exercise: Exercise | None = None
-        self.verdicts: list[tuple[Attempt, SubmissionResult]] = []
+        self.verdicts: list[tuple[Attempt, tuple[QuestionResult, ...]]] = []
         self.waiting: set[int] = set()
         #: Grows with each change.
         self.version = 0
 
     @classmethod
     def of(cls, lab: str, journal: Journal) -> Room:
-        """The room as the journal has it."""
+        """The room of a lab, restored from the journal."""
         room = cls(lab)
         for attempt in journal.attempts(lab):
             result = journal.result(attempt) if attempt.verdict is not None else None
@@ -55,19 +55,19 @@ class Room:
         return room
 
     def came_in(self, attempt: Attempt) -> None:
-        """A notebook waits."""
+        """Note that a notebook waits."""
         self.waiting.add(attempt.id)
         self.version += 1
 
     def verdict(self, attempt: Attempt, result: SubmissionResult) -> None:
-        """A notebook has its verdict."""
+        """Note the verdict on a notebook."""
         self.waiting.discard(attempt.id)
         self.version += 1
         if result.readable and not result.fault:
-            self.verdicts.append((attempt, result))
+            self.verdicts.append((attempt, result.questions))
 
     def set_exercise(self, exercise: Exercise | None) -> None:
-        """An exercise was started or stopped."""
+        """Set the exercise that was started or stopped."""
         self.exercise = exercise
         self.version += 1
 
@@ -78,10 +78,10 @@ class Room:
             since = time.time() - NOW_SECONDS
         elif view == "exercise" and self.exercise is not None:
             since, until = self.exercise.started, self.exercise.stopped or until
-        latest: dict[str, SubmissionResult] = {}
-        for attempt, result in self.verdicts:
+        latest: dict[str, tuple[QuestionResult, ...]] = {}
+        for attempt, questions in self.verdicts:
             if since <= attempt.received <= until:
-                latest[attempt.student] = result
+                latest[attempt.student] = questions
         demos = demo_names(self.lab)
         ended = self.exercise is None or self.exercise.stopped is not None
         return {
@@ -98,9 +98,9 @@ class Room:
         }
 
 
-def _question(name: str, results: Iterable[SubmissionResult], demo: str) -> dict[str, Any]:
+def _question(name: str, latest: Iterable[tuple[QuestionResult, ...]], demo: str) -> dict[str, Any]:
     """A question's line: how many have it, have some of it, have not begun, and what the others think."""
-    answers = [question for result in results for question in result.questions if question.name == name]
+    answers = [one for questions in latest for one in questions if one.name == name]
     begun = [
         one for one in answers if any(test.message not in (NOT_WRITTEN, NOT_DEFINED) for test in one.tests)
     ]

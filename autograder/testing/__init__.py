@@ -1,4 +1,4 @@
-"""What the file of an imported lab's test cells imports (``autograder import`` writes it); the modules behind it are for the harness.
+"""The decorators that the file of an imported lab's test cells imports; ``autograder import`` writes such files.
 
 from autograder.testing import hidden_test, moved_cell
 

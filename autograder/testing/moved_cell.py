@@ -24,7 +24,6 @@ import ast
 import builtins
 import collections
 import contextlib
-import decimal
 import functools
 import inspect
 import io
@@ -34,7 +33,7 @@ import sys
 import traceback
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
@@ -46,7 +45,7 @@ from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Scene, Student
 from autograder.testing.expect import Failed
 
-#: What a test may say to a student.
+#: Characters of a test's message to a student.
 _LONGEST_MESSAGE = 300
 
 #: Runs beside the student's code: makes one call, and says of which kinds the values are that come of it.
@@ -86,7 +85,7 @@ def note(error):
 
 _NOTING = "try:\n    {}\nexcept BaseException as error:\n    note(error)\n    raise"
 
-#: Whose exceptions a student's error may become here, if they are loaded.
+#: Packages whose exceptions a student's error may become here, if they are loaded.
 _KNOWN = ("builtins", "numpy", "torch", "scipy", "decimal", "json")
 _AGAIN: dict[str, Callable[[list[Any]], Any]] = {
     "": lambda value: value,
@@ -99,7 +98,7 @@ _AGAIN: dict[str, Callable[[list[Any]], Any]] = {
 
 
 class Loan:
-    """What a moved cell has of a student: functions and values by name. It remembers what a test must not swallow."""
+    """A student's functions and values, by name, for a moved cell. It remembers errors that the cell must not swallow."""
 
     def __init__(self, student: Student, write_back: bool = True):
         self._student = student
@@ -251,7 +250,8 @@ def _run(function: Callable[[Any], None], loan: Loan) -> None:
     loan.may_stop = "StopIteration" in inspect.getsource(function)
     failure: BaseException | None = None
     try:
-        with contextlib.redirect_stdout(io.StringIO()), settings_kept(zlib.crc32(function.__name__.encode())):
+        _seed_random_numbers(function.__name__)
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate():
             _made_anew(function)(loan)
     except (UserError, KeyboardInterrupt):
         raise
@@ -272,25 +272,13 @@ def _run(function: Callable[[Any], None], loan: Loan) -> None:
     raise failure if isinstance(failure, Failed) else Failed(_in_words(function, failure)) from None
 
 
-@contextlib.contextmanager
-def settings_kept(seed: int) -> Iterator[None]:
-    """Random numbers from ``seed``; what the cell sets for its whole process is as before afterwards: the next test runs in it."""
-    torch = sys.modules.get("torch")
-    kept = random.getstate(), np.random.get_state(), np.get_printoptions()
-    numbers = torch and (torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_rng_state())
+def _seed_random_numbers(name: str) -> None:
+    """Draw the same numbers in each run of a cell."""
+    seed = zlib.crc32(name.encode())
     random.seed(seed)
     np.random.seed(seed)
-    try:
-        with np.errstate(), warnings.catch_warnings(), decimal.localcontext():
-            yield
-    finally:
-        random.setstate(kept[0])
-        np.random.set_state(kept[1])
-        np.set_printoptions(**kept[2])
-        if torch and numbers:
-            torch.set_default_dtype(numbers[0])
-            torch.set_grad_enabled(numbers[1])
-            torch.set_rng_state(numbers[2])
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.manual_seed(seed)
 
 
 def _made_anew(function: Callable[[Any], None]) -> Callable[[Any], None]:

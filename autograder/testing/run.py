@@ -26,7 +26,7 @@ from autograder.sandbox.host.student import Student
 from autograder.testing.expect import Failed
 from autograder.testing.safe_errors import TYPES, safe_name
 
-#: What a test says of an answer that the notebook does not define, and of one that is as it was received.
+#: The messages for an answer that is as it was received, and for one that the notebook does not define.
 NOT_WRITTEN = "not written yet"
 NOT_DEFINED = "this function is not defined in your notebook"
 #: Set by the harness from the course configuration; the environment serves plain pytest.
@@ -43,7 +43,7 @@ def set_salt(salt: str) -> None:
 
 
 def salt() -> str:
-    """What seeds the inputs of hidden tests now."""
+    """The current salt."""
     return _salt
 
 

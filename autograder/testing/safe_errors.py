@@ -1,4 +1,4 @@
-"""What a student may read of an error in their code: nothing that could repeat a hidden input.
+"""Cuts an error in a student's code down to what cannot repeat a hidden input.
 
 The report of an error comes from the student's process, which knows the hidden inputs, so it is not shown as it came.
 The innermost source line is shown if the notebook has that line; the error's name if Python or a library has an error of that

@@ -14,6 +14,7 @@ from autograder.audit.simulate import kinds_of
 from autograder.course.masters import all_labs
 from autograder.run.pipeline import run
 from autograder.sandbox.jail.namespaces import probe
+from tests.fixtures.frozen_course import hand_in
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
@@ -26,18 +27,9 @@ pytestmark = [
 def test_right_answers_get_full_points(lab, tmp_path):
     for kind in kinds_of(lab):
         if kind.name in ("honest", "another style"):
-            path = tmp_path / "submitted" / kind.name / lab / f"{lab}.ipynb"
-            path.parent.mkdir(parents=True)
-            path.write_text(kind.write(kind.name, random.Random(1)), encoding="utf-8")
+            hand_in(tmp_path / "submitted", kind.name, kind.write(kind.name, random.Random(1)), lab)
     results = run(lab, tmp_path / "submitted", tmp_path / "out", jobs=1).results
-    lost = {
-        result.student: [
-            (question.name, test.name, test.message)
-            for question in result.questions
-            for test in question.tests
-            if not test.passed
-        ]
-        for result in results
-    }
-    assert lost == {"honest": [], "another style": []}
-    assert [result.score for result in results] == [20, 20]
+    failed = [
+        (q.name, t.name, t.message) for r in results for q in r.questions for t in q.tests if not t.passed
+    ]
+    assert failed == [] and [result.score for result in results] == [20, 20]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import extensions
-from autograder.course.policy_file import meant
+from autograder.course.policy_file import names_of_student
 from autograder.errors import UserError
 
 LAB = "00_warm_up"
@@ -16,7 +16,7 @@ LAB = "00_warm_up"
 def days_of(file: Path, student: str) -> float | None:
     """What the file gives a student: the last of the lines that mean them."""
     given = extensions.granted(file, LAB)
-    names = meant(given, student)
+    names = names_of_student(given, student)
     return given[names[-1]] if names else None
 
 

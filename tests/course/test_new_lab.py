@@ -37,16 +37,8 @@ def test_all_that_is_unsound_in_a_new_lab_is_what_is_unfinished(root):
 
 def test_what_is_written_is_formatted(root):
     new_lab(LAB, {"shares": 8, "other": 6, "third": 6})
-    command = [
-        sys.executable,
-        "-m",
-        "ruff",
-        "format",
-        "--check",
-        "--line-length",
-        "110",
-        str(root / "autograder"),
-    ]
+    words = ["-m", "ruff", "format", "--check", "--line-length", "110"]
+    command = [sys.executable, *words, str(root / "autograder")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 

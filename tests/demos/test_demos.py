@@ -7,7 +7,8 @@ import tomllib
 from pathlib import Path
 
 import nbformat
-from coursekit.demos import bundle, notebooks
+from coursekit.demos import __main__ as command
+from coursekit.demos import bundle
 from coursekit.demos.widget import show
 
 from autograder.course.masters import lab_as_written, lab_name
@@ -20,11 +21,9 @@ NAMES = bundle.names()
 def test_every_lab_has_a_demo_with_a_notebook_that_shows_it() -> None:
     assert {f"{lab:02d}" for lab in range(1, 14)} == {name[:2] for name in NAMES}
     for name in NAMES:
-        written = (notebooks.FOLDER / f"{name}.ipynb").read_text(encoding="utf-8")
+        written = (command.NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8")
         nbformat.validate(nbformat.reads(written, as_version=4))
-        assert written == nbformat.writes(notebooks.notebook(name)) + "\n", (
-            "run python -m coursekit.demos.notebooks"
-        )
+        assert written == command.notebook(name), "run python -m coursekit.demos notebooks"
         assert f'modules["{name}.js"]' in show(name)._esm
 
 
@@ -43,7 +42,7 @@ def test_demos_are_left_out_of_what_students_get(tmp_path: Path) -> None:
 
 
 def test_the_reports_demos_and_questions_exist() -> None:
-    named = tomllib.loads((notebooks.FOLDER / "questions.toml").read_text(encoding="utf-8"))
+    named = tomllib.loads((command.NOTEBOOKS / "questions.toml").read_text(encoding="utf-8"))
     for number, by_question in named.items():
         questions = {name for name, _ in lab_as_written(lab_name(number)).questions}
         assert set(by_question) <= {*questions, "all"}

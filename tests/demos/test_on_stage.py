@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coursekit.demos.notebooks import FOLDER
+from coursekit.demos.__main__ import NOTEBOOKS
 from playwright.sync_api import Browser, Page, TimeoutError, expect
 
 from tests.fixtures.jupyterlab import PATIENCE_MS, Server, jupyterlab
@@ -47,7 +47,7 @@ def watched(browser: Browser, address: str) -> tuple[Page, list[str]]:
 def lab(tmp_path_factory: pytest.TempPathFactory, pages: Path) -> Iterator[Server]:
     """JupyterLab on the demos' notebooks, as ``make lecture`` starts it."""
     folder = tmp_path_factory.mktemp("lecture")
-    demos = shutil.copytree(FOLDER, folder / "demos")  # JupyterLab saves what it shows
+    demos = shutil.copytree(NOTEBOOKS, folder / "demos")  # JupyterLab saves what it shows
     shutil.copy(pages / PAGE, demos)
     with jupyterlab(demos, folder / "home", "--expose-app-in-browser", LARGE_OUTPUTS) as server:
         yield server

@@ -31,17 +31,6 @@ def test_right_values_of_a_wrong_type_are_not_taken_for_a_changed_argument():
     assert _named(lab, question, that_changes_its_argument) == "targets_that_append"
 
 
-def test_rounded_cosines_are_named_to_however_many_decimals():
-    lab, question = "05_word2vec", "nearest"
-    right = solution(lab)[question]
-    for decimals, word in ((1, "one decimal"), (2, "two decimals"), (4, "four decimals")):
-
-        def rounded(word, vectors, words, k=5, decimals=decimals):
-            return [(near, round(cosine, decimals)) for near, cosine in right(word, vectors, list(words), k)]
-
-        assert _named(lab, question, rounded) == f"rounded (cosines with {word})"
-
-
 def test_an_answer_that_keeps_something_is_named_however_often_it_was_asked_before():
     lab, question = "10_training", "adam_step"
     loaded, fresh = (

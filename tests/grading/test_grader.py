@@ -6,10 +6,9 @@ import json
 import random
 import sqlite3
 
-import nbformat
 import pytest
 
-from autograder.audit.simulate import _HOSTILE, _UNLUCKY, _with_cell, answered, kinds_of
+from autograder.audit.simulate import _HOSTILE, _UNLUCKY, _with_cell, kinds_of
 from autograder.course.masters import lab_name, solved
 from autograder.course.policy_file import limits_of, spec
 from autograder.files import feedback_page, report_page
@@ -20,6 +19,7 @@ from autograder.run.pipeline import run
 from autograder.run.plan import EarlierRun, make_plan
 from autograder.sandbox.jail.namespaces import probe
 from autograder.sandbox.limits import Limits
+from tests.fixtures.frozen_course import hand_in
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
@@ -36,21 +36,15 @@ def class_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("class")
     rng = random.Random(1)
 
-    def hand_in(student: str, text: str) -> None:
-        path = folder / "submitted" / student / LAB / f"{LAB}.ipynb"
-        path.parent.mkdir(parents=True)
-        path.write_text(text, encoding="utf-8")
-
     for kind in kinds_of(LAB):
         if kind.name != "unlucky":
-            hand_in(kind.name, kind.write(kind.name, rng))
+            hand_in(folder / "submitted", kind.name, kind.write(kind.name, rng), LAB)
     last = list(solved(LAB))[-1]
     for name, source in _UNLUCKY.items():
-        hand_in(
-            name, _with_cell(LAB, source or f"{last} = 'overwritten'", None if source else f"test_{last}")
-        )
+        made = _with_cell(LAB, source or f"{last} = 'overwritten'", None if source else f"test_{last}")
+        hand_in(folder / "submitted", name, made, LAB)
     slip = {"kernel_smooth": solved(LAB)["kernel_smooth"].replace("softmax(-(", "softmax((")}
-    hand_in("a slip that nobody foresaw", nbformat.writes(answered(LAB, solved(LAB) | slip)))
+    hand_in(folder / "submitted", "a slip that nobody foresaw", slip, LAB)
     (folder / "submitted" / "nothing handed in" / LAB).mkdir(parents=True)
     return folder
 

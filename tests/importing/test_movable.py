@@ -58,6 +58,7 @@ STAYS = {
     "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    f(1)\nassert True": "redirect_stdout",
     "assert eval('f(1)')": "uses eval",
     "np.setbufsize(32)\nassert f(1) == 2": "sets np.setbufsize, which would hold for the tests after it",
+    "np.seterr(all='raise')\nassert f(1) == 2": "sets np.seterr",
     "import locale\nlocale.setlocale(0, 'C')\nassert f(1) == 2": "sets locale.setlocale",
     "import matplotlib.pyplot as plt\nplt.rcParams['axes.grid'] = True\nassert f(1) == 2": "sets plt.rcParams['axes.grid']",
     "np.random.rand = lambda: 0.5\nassert f(1) == 2": "sets np.random.rand",
@@ -208,26 +209,6 @@ def test_an_import_that_is_refused_leaves_nothing_and_takes_nothing_away(tmp_pat
         import_notebook(tmp_path / "hw" / "means.ipynb", "means")
 
 
-@pytest.mark.parametrize("inside", [".", "teaching"])
-def test_the_course_never_becomes_the_data_of_an_imported_lab(tmp_path, inside):
-    root = tmp_path / "teaching" if inside == "." else tmp_path
-    course = root if inside == "." else root / inside
-    (course / "solutions").mkdir(parents=True)
-    (course / "solutions" / "secret.py").write_text("x")
-    with pytest.raises(UserError, match="folder of their own"):
-        _data_beside(root, course)
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "numbers.csv").write_text("1")
-    with (own / "large.bin").open("wb") as large:
-        large.truncate(70 << 20)
-    os.mkfifo(own / "pipe")
-    (own / "gone").symlink_to("nowhere")
-    taken, left = _data_beside(own, course)
-    assert taken == [own / "numbers.csv"]
-    assert left == ["gone (a link)", "large.bin (73 MB; at most 67 MB)", "pipe (no file)"]
-
-
 def _broken(where, **changes):
     """A notebook's text with this in it, in its test cell, in that cell's metadata, or in nbgrader's part of these."""
     made = json.loads(nbformat.writes(notebook([ANSWER, checking("t1", 1, "assert f(1)")])))
@@ -299,43 +280,44 @@ def test_a_kernel_that_is_told_oddly_is_pythons(tmp_path, kernel):
     assert len(read_source(tmp_path / "p.ipynb").cells) == 2
 
 
-def test_what_is_not_taken_from_beside_a_notebook_is_said(tmp_path):
-    """Nested, too; and nothing takes the place of a bundle's own kit."""
-    for name in (
-        "numbers.txt",
-        "more/a.csv",
-        "more/old.ipynb",
-        "more/.cache",
-        "coursekit/__init__.py",
-        "kit.zip",
-    ):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("1")
-    (tmp_path / "more" / "gone").symlink_to(tmp_path / "nowhere")
-    beside, left = _data_beside(tmp_path, tmp_path / "course")
-    assert [path.name for path in beside] == ["more", "numbers.txt"]
-    assert left == [
-        "coursekit (a bundle has its own)", "kit.zip (a bundle has its own)", "more/gone (a link)", "more/old.ipynb (another notebook)",
-    ]  # fmt: skip
+@pytest.mark.parametrize("inside", [".", "teaching"])
+def test_the_course_never_becomes_the_data_of_an_imported_lab(tmp_path, inside):
+    root = tmp_path / "teaching" if inside == "." else tmp_path
+    course = root / inside
+    (course / "solutions").mkdir(parents=True)
+    (course / "solutions" / "secret.py").write_text("x")
+    with pytest.raises(UserError, match="folder of their own"):
+        _data_beside(root, course.resolve())
 
 
-def test_no_link_beside_a_notebook_brings_anything_of_elsewhere(tmp_path):
+def test_what_is_not_taken_from_beside_a_notebook_is_said_and_no_link_brings_anything_of_elsewhere(tmp_path):
     """The course's own tests, say; nor itself, without end. A name that is not UTF-8 is a name."""
     own, elsewhere = tmp_path / "own", tmp_path / "elsewhere"
-    (own / "data").mkdir(parents=True)
     elsewhere.mkdir()
     (elsewhere / "secret.py").write_text("1")
-    (own / "data" / os.fsdecode(b"bad\xff.txt")).write_text("1")
-    for link, target in (
-        ("tests", elsewhere),
-        ("data/tests", elsewhere),
-        ("data/self", "."),
-        ("file.py", elsewhere / "secret.py"),
-    ):
+    bad = os.fsdecode(b"bad\xff.txt")
+    names = f"numbers.txt more/a.csv more/old.ipynb more/.cache more/{bad} coursekit/__init__.py kit.zip"
+    for name in names.split(" "):
+        (own / name).parent.mkdir(exist_ok=True, parents=True)
+        (own / name).write_text("1")
+    with (own / "large.bin").open("wb") as large:
+        large.truncate(70 << 20)
+    os.mkfifo(own / "pipe")
+    links = {
+        "tests": elsewhere,
+        "file.py": elsewhere / "secret.py",
+        "more/tests": elsewhere,
+        "more/self": ".",
+    }
+    for link, target in {**links, "more/gone": "nowhere"}.items():
         (own / link).symlink_to(target)
     beside, left = _data_beside(own, tmp_path / "course")
-    assert [path.name for path in beside] == ["data"]
-    assert sorted(left) == ["data/self (a link)", "data/tests (a link)", "file.py (a link)", "tests (a link)"]
-    shutil.copytree(own / "data", tmp_path / "copy", ignore=_unwanted)
-    assert [os.fsencode(path.name) for path in (tmp_path / "copy").iterdir()] == [b"bad\xff.txt"]
+    assert [path.name for path in beside] == ["more", "numbers.txt"]
+    assert sorted(left) == [
+        "coursekit (a bundle has its own)", "file.py (a link)", "kit.zip (a bundle has its own)",
+        "large.bin (73 MB; at most 67 MB)", "more/gone (a link)", "more/old.ipynb (another notebook)",
+        "more/self (a link)", "more/tests (a link)", "pipe (no file)", "tests (a link)",
+    ]  # fmt: skip
+    shutil.copytree(own / "more", tmp_path / "copy", ignore=_unwanted)
+    assert {os.fsencode(path.name) for path in (tmp_path / "copy").iterdir()} == {b"a.csv", b"bad\xff.txt"}
     assert len(digest_of([tmp_path / "copy"])) == 64

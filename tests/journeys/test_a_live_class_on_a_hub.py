@@ -21,7 +21,7 @@ from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB, WRONG, environment, freeze
 from tests.fixtures.jupyterlab import PATIENCE_MS
 from tests.fixtures.live_class import free_port
-from tests.install_hub_proxy import NEEDED, PROXY
+from tests.install_programs import NEEDED, PROXY
 from tests.serve.test_live_class import notebook
 
 pytestmark = [

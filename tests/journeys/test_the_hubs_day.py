@@ -12,7 +12,6 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -25,13 +24,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from autograder.course.masters import course_root, lab_name, solution_source
+from autograder.course.masters import course_root, lab_name
 from autograder.course.policy_file import spec
 from tests.fixtures.frozen_course import freeze
 from tests.fixtures.jupyterlab import PATIENCE_MS
-from tests.fixtures.lab_page import card, menu, validated, write, write_in_words
+from tests.fixtures.lab_page import card, menu, right, validated, write, write_in_words
+from tests.fixtures.live_class import free_port
 from tests.fixtures.machine import Machine, closed_to_others
-from tests.install_hub_proxy import FOLDER, NEEDED, PROXY
+from tests.install_programs import FOLDER, NEEDED, PROXY
 
 pytestmark = pytest.mark.xdist_group("hubs_day")
 
@@ -52,19 +52,6 @@ def steps(title: str) -> str:
     """The commands of the page's block that begins with this comment."""
     (block,) = re.findall(rf"^```sh\n# {re.escape(title)}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     return block
-
-
-def right(question: str) -> str:
-    """The master's answer, as a student would have written it."""
-    return re.sub(r"\n *### (BEGIN|END) SOLUTION", "", solution_source(LAB, question)).strip()
-
-
-def free_ports(count: int) -> list[int]:
-    with ExitStack() as open_:
-        sockets = [open_.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +93,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 @pytest.fixture(scope="module")
 def hub(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the hub, once it listens."""
-    front, inner, proxys = free_ports(3)
+    front, inner, proxys = (free_port() for _ in range(3))
     address, log = f"http://127.0.0.1:{front}", tmp_path_factory.mktemp("hub") / "log"
     command = machine.words(
         "/opt/hub/bin/python", "-m", "jupyterhub", "-f", "/etc/jupyterhub/jupyterhub_config.py",
@@ -207,7 +194,7 @@ def work(page: Page, name: str) -> None:
     expect(card(page, QUESTIONS[-1])).to_contain_text("is still to do")
     for question in QUESTIONS[:-1] if name == "bo" else QUESTIONS:
         wrong = name == "bo" and question == "one_hot"
-        write(page, question, WRONG if wrong else right(question))
+        write(page, question, WRONG if wrong else right(LAB, question))
         expect(card(page, question)).to_have_class("ck bad" if wrong else "ck good")
     write_in_words(page, f"{name} says: one-hot rows claim no order.")
 

@@ -15,7 +15,7 @@ from autograder.course.masters import lab_as_written
 from autograder.course.soundness.faults import Fault, missing_file, nearest
 from autograder.course.soundness.master import Outline
 
-#: What a question needs at least one of, and what it is called. A scenario counts as a family.
+#: Decorator -> its name in sentences, for what each question needs at least once. A scenario counts as a family.
 NEEDED = {
     "family": "family of inputs and no scenario",
     "misconception": "misconception",
@@ -60,7 +60,7 @@ def imported_faults(lab: str, root: Path) -> list[Fault]:
 
 
 def questions_folder(lab: str, root: Path) -> Path:
-    """Where the files of a lab's questions stand."""
+    """The folder of a lab's questions."""
     return root / "autograder" / "questions" / f"m{lab}"
 
 

@@ -18,7 +18,7 @@ from autograder.course.soundness.faults import Fault, missing_file, nearest
 from autograder.errors import UserError
 from autograder.sandbox.limits import Limits
 
-#: What the graded functions of a lab give together.
+#: The points of a lab's graded functions together.
 POINTS = 20
 
 _ROLES = ("question", "test", "written", "locked")
@@ -49,7 +49,7 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """How a sentence names it."""
+        """The cell's name in sentences."""
         return f"cell {self.role}=“{self.name}”" if self.role else "this cell"
 
     @property
@@ -65,7 +65,7 @@ class Cell:
 
 @dataclass
 class Outline:
-    """What a master says that other files must fit, and what is wrong with it."""
+    """A master's questions, which other files must fit, and its faults."""
 
     file: str
     #: Graded questions, and where their cells begin.

@@ -232,7 +232,9 @@ def _of_sequences(actual: Any, expected: Any) -> Symptom | None:
         (wrong == [0], "only the first item", "Only the first item of the list is wrong."),
     )
     if found is None and same is not None:
-        return _inside(same, f"{'Each item' if len(wrong) == len(e) else 'Some items'}: {same.sentence}")
+        return _inside(
+            same, f"{'Each item' if len(wrong) == len(e) else 'Some items'}: {lower_first(same.sentence)}"
+        )
     return found or _first(
         (len(wrong) <= len(e) / 4, "few items", "The list is right but for a few items."),
         (True, "other items", f"{_beginning(a, e)} The list has the right length."),

@@ -2,6 +2,7 @@
 
 ``python -m coursekit.demos pages [NAME …] [--out DIR]``  one HTML file a demo, which opens from a disk
 ``python -m coursekit.demos export [NAME …]``             their data, from Python into data/demos
+``python -m coursekit.demos notebooks [NAME …]``          their notebooks, one cell each, into notebooks/demos
 """
 
 from __future__ import annotations
@@ -11,8 +12,22 @@ import hashlib
 import sys
 from pathlib import Path
 
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
+
 from coursekit.data import path
 from coursekit.demos import bundle, exported
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "demos"
+
+
+def notebook(name: str) -> str:
+    """The notebook of a demo, which brings its title, its scenes and its questions itself."""
+    code = f'from coursekit.demos.widget import show\n\nshow("{name}")'
+    cell = new_code_cell(code, id="demo", metadata={"jupyter": {"source_hidden": True}})
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    book = new_notebook(cells=[cell], metadata={"kernelspec": kernel, "language_info": {"name": "python"}})
+    return nbformat.writes(book) + "\n"
 
 
 def _note_sums(folder: Path, written: list[Path]) -> None:
@@ -32,21 +47,23 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("action", choices=("pages", "export"))
+    parser.add_argument("action", choices=("pages", "export", "notebooks"))
     parser.add_argument("names", nargs="*", metavar="NAME", help="demos; none: all")
     parser.add_argument("--out", type=Path, default=Path("build/site/demos"))
     asked = parser.parse_args(arguments)
-    known = (
-        bundle.names()
-        if asked.action == "pages"
-        else [name for name in exported.EXPORTS if name not in exported.MODELS]
-    )
+    known = bundle.names()
+    if asked.action == "export":
+        known = [name for name in exported.EXPORTS if name not in exported.MODELS]
     wrong = sorted(set(asked.names) - set(known))
     if wrong:
         print(f"There is no such demo: {', '.join(wrong)}. There are {', '.join(known)}.", file=sys.stderr)
         return 2
     if asked.action == "pages":
         written = bundle.write(asked.out, *asked.names)
+    elif asked.action == "notebooks":
+        written = [NOTEBOOKS / f"{name}.ipynb" for name in asked.names or known]
+        for file in written:
+            file.write_text(notebook(file.stem), encoding="utf-8")
     else:
         folder = path("demos")
         written = [folder / f"{name}.json" for name in asked.names or known]

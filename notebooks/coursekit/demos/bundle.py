@@ -81,9 +81,10 @@ def _scope(file: str) -> str:
 @cache
 def data(name: str) -> str:
     """A demo's data as JSON: as exported, or worked out now; ``null`` for a demo that needs none."""
-    if name in exported.EXPORTS and name not in exported.MODELS:
-        return path(f"demos/{name}.json").read_text(encoding="utf-8").strip()
-    return exported.text(name).strip() if name in exported.MODELS else "null"
+    if name in exported.MODELS:
+        return exported.text(name).strip()
+    stored = name in exported.EXPORTS or name in exported.RECORDED
+    return path(f"demos/{name}.json").read_text(encoding="utf-8").strip() if stored else "null"
 
 
 def style() -> str:

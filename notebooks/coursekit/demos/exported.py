@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.demos.recordings import head_grid, skips_and_warmup, word_map
-
 
 def markov_graph() -> Any:
     """How often a token follows two others in the names, 28 × 28 × 28, zeros left out: [a, b, c, count]."""
@@ -41,6 +39,29 @@ def mask_painter() -> Any:
     """Queries and keys of seven tokens, 16 numbers each, drawn at random."""
     queries, keys = np.random.default_rng(4).normal(size=(2, 7, 16)).round(5)
     return {"queries": queries.tolist(), "keys": keys.tolist()}
+
+
+def head_grid() -> Any:
+    """What the shipped translator's encoder listens to in two sentences: the words, and maps (layers, heads, T, T)."""
+    import torch
+
+    from coursekit.data.parallel import tokenize
+    from coursekit.data.vocabulary import BOS
+    from coursekit.provided.p08_multi_head import attention_maps
+    from coursekit.provided.p12_translator import Transformer
+    from coursekit.translator.word_model import load
+
+    model, english, _ = load(Transformer)
+    found: dict[str, Any] = {}
+    for end in ("tired", "wide"):
+        words = tokenize(f"The animal did not cross the street because it was too {end}.")
+        source = torch.tensor([[english.numbers[word] for word in words]])
+        with torch.no_grad():
+            maps = attention_maps(model, source, torch.tensor([[BOS]]))
+        layers = [weights[0].tolist() for name, weights in maps.items() if name.startswith("encoder")]
+        rounded = [[[[round(p, 3) for p in row] for row in map_] for map_ in heads] for heads in layers]
+        found[end] = {"words": words, "maps": rounded}
+    return found
 
 
 def sampling() -> Any:
@@ -95,11 +116,9 @@ def vit_patches() -> Any:
 
 EXPORTS: dict[str, Callable[[], Any]] = {
     "01_markov_graph": markov_graph,
-    "05_word_map": word_map.record,
     "07_kernel_to_attention": kernel_to_attention,
     "07_mask_painter": mask_painter,
-    "08_head_grid": head_grid.record,
-    "10_skips_and_warmup": skips_and_warmup.record,
+    "08_head_grid": head_grid,
     "11_sampling": sampling,
     "12_everyday": everyday,
     "12_inside": everyday,
@@ -109,7 +128,7 @@ EXPORTS: dict[str, Callable[[], Any]] = {
 
 #: Trained models: a page gets them from the course's own files, a second copy is not kept.
 MODELS = {"12_everyday", "12_inside", "12_translator"}
-#: Recordings of a training: minutes of work, and not the same to the last digit on every machine.
+#: Recordings of a training, whose data are frozen: ``data/README.md`` names what made them.
 RECORDED = {"05_word_map", "10_skips_and_warmup"}
 
 

@@ -15,21 +15,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from coursekit.errors import UserError
 from coursekit.translator.batches import numbered, sentences
-from coursekit.translator.evaluation import evaluation
-from coursekit.translator.files import save_figure, save_tensors, write_text
+from coursekit.translator.files import load_tensors, save_figure, save_tensors, write_text
 from coursekit.translator.model import build_model, device_for, fast_path, load_lab_12
-from coursekit.translator.plan import CORPORA, DIRECTIONS, Plan, changes, plan_for, read_plan, write_plan
+from coursekit.translator.plan import CORPORA, DIRECTIONS, Plan, changes, plan_for
 from coursekit.translator.run import Run
 from coursekit.translator.subwords import Subwords
 from coursekit.translator.training import draw_curve
-from coursekit.translator.translator import Translator
+from coursekit.translator.translator import Translator, evaluation
 
 
 def train(options: argparse.Namespace) -> None:
@@ -38,11 +36,12 @@ def train(options: argparse.Namespace) -> None:
     plan = plan_for(options.corpus, device.type, direction=options.direction, **changes(options.plan))
     folder = options.out or Path("build") / "translator" / f"{plan.corpus}-{plan.direction}"
     lab = load_lab_12(options.notebook)
-    if (folder / "plan.json").is_file() and read_plan(folder) != plan:
-        raise UserError(f"{folder} holds a run with another plan: choose another --out, or remove it.")
     text = sentences(plan.corpus, "train", plan.direction, plan.pairs)
-    subwords = _subwords(folder, plan, text)
-    write_plan(folder, plan)
+    if (folder / "checkpoint.pt").is_file():
+        subwords = Subwords.of_checkpoint(load_tensors(folder / "checkpoint.pt"))
+    else:
+        subwords = Subwords.learn((one for pair in text for one in pair), plan.vocabulary, plan.lower)
+        print(f"{len(subwords):,} subwords learned", flush=True)
     pairs = numbered(subwords, text, plan.direction)
     held_out = numbered(subwords, sentences(plan.corpus, "validation", plan.direction), plan.direction)
     model = build_model(lab.Transformer, len(subwords), plan).to(device)
@@ -50,7 +49,7 @@ def train(options: argparse.Namespace) -> None:
     left_out = f" ({len(text) - len(pairs):,} are too long)" if len(pairs) < len(text) else ""
     print(f"{size:,} parameters, from {len(pairs):,} pairs{left_out}, on {device}", flush=True)
     loss = fast_path(model, plan).loss
-    run = Run(folder, plan, model, lab.make_batch, loss, pairs, held_out, graphs=options.graphs)
+    run = Run(folder, plan, model, lab.make_batch, loss, pairs, held_out, subwords, graphs=options.graphs)
     if run.taken:
         print(f"Going on from step {run.taken:,}.", flush=True)
     run.go(lambda line: print(line, flush=True))
@@ -58,19 +57,6 @@ def train(options: argparse.Namespace) -> None:
         save_figure(draw_curve(run.losses, run.curve.measured), folder / "curve.png")
     if run.progress >= 1:
         print(f"Finished. Next: python -m coursekit.translator evaluate {folder}")
-
-
-def _subwords(folder: Path, plan: Plan, text: list[tuple[str, str]]) -> Subwords:
-    """The run's subwords: learned once, from both sides of ``text``, and kept in its folder."""
-    file = folder / "subwords.json"
-    if not file.is_file():
-        began = time.perf_counter()
-        subwords = Subwords.learn(
-            (sentence for pair in text for sentence in pair), plan.vocabulary, plan.lower
-        )
-        subwords.save(file)
-        print(f"{len(subwords):,} subwords learned in {time.perf_counter() - began:.0f} s", flush=True)
-    return Subwords.load(file)
 
 
 def evaluate(options: argparse.Namespace) -> None:

@@ -29,7 +29,7 @@ def load_everyday(
     A token is lab 04's number plus four, for the four special numbers; one table serves both languages.
     """
     stored: dict[str, Any] = torch.load(data.path(CHECKPOINT), weights_only=True)
-    subwords = Subwords.from_state(stored["subwords"])
+    subwords = Subwords.of_checkpoint(stored)
     size = len(subwords)
     model = tie(build(size, size, *(stored["plan"][name] for name in _SIZES)))
     copy_weights(stored["weights"], model)

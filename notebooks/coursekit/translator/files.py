@@ -44,7 +44,9 @@ def save_tensors(state: dict[str, Any], path: Path) -> None:
 
 
 def load_tensors(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
-    """What ``save_tensors`` wrote. UserError when the file is damaged or something else."""
+    """What ``save_tensors`` wrote. UserError when there is no file, or it is damaged or something else."""
+    if not path.is_file():
+        raise UserError(f"There is no checkpoint {path}.")
     try:
         state = torch.load(path, weights_only=True, map_location=device)
     except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError):

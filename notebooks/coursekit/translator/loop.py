@@ -49,7 +49,8 @@ class TrainingLoop:
 
     A subclass says what the batches of an epoch are, what is learned from one, how far the run is, and how fast it learns.
     ``plan`` is what decides all of it, as plain values: a checkpoint of another plan is refused. ``optimizer`` holds
-    ``model``'s parameters. A loss may still be under way on a GPU: it is waited for every hundredth step only.
+    ``model``'s parameters, ``more`` what a checkpoint holds besides. A loss may still be under way on a GPU: it is waited
+    for every hundredth step only.
     """
 
     def __init__(
@@ -59,8 +60,10 @@ class TrainingLoop:
         plan: dict[str, Any],
         checkpoint: Path | None,
         optimizer: torch.optim.Optimizer,
+        more: dict[str, Any] | None = None,
     ):
         self.model, self.optimizer, self.recipe, self.checkpoint = model, optimizer, plan, checkpoint
+        self.more = more or {}
         self.device = next(model.parameters()).device
         self.curve = Curve()
         self.epoch = self.batch = 0
@@ -144,6 +147,7 @@ class TrainingLoop:
         if self.checkpoint is None:
             return
         state: dict[str, Any] = {
+            **self.more,
             "plan": self.recipe,
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
@@ -157,14 +161,10 @@ class TrainingLoop:
         save_tensors(state, self.checkpoint)
 
     def resume(self) -> None:
-        """Go on from the checkpoint, if there is one. UserError when it is of another plan, or another version."""
+        """Go on from the checkpoint, if there is one. UserError when it is of another plan."""
         if self.checkpoint is None or not self.checkpoint.is_file():
             return
         state = load_tensors(self.checkpoint, self.device)
-        if "optimizer" not in state:
-            raise UserError(
-                f"{self.checkpoint} is of another version of the course, which cannot go on with it."
-            )
         if state["plan"] != self.recipe:
             raise UserError(f"{self.checkpoint} belongs to another plan: choose another place, or remove it.")
         self.model.load_state_dict(state["model"])

@@ -1,18 +1,15 @@
-"""The plan of a training run: everything that decides what it does. It is kept in the run's folder and its checkpoint."""
+"""The plan of a training run: everything that decides what it does. A checkpoint holds it."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import Any
 
 from coursekit.errors import UserError
-from coursekit.translator.files import write_text
 
-__all__ = ["CORPORA", "DIRECTIONS", "Plan", "changes", "plan_for", "plan_from", "read_plan", "write_plan"]
+__all__ = ["CORPORA", "DIRECTIONS", "Plan", "changes", "plan_for", "plan_from"]
 
 DIRECTIONS = ("de-en", "en-de", "both")
 CORPORA = ("multi30k", "tatoeba", "built-in")
@@ -67,8 +64,6 @@ _USUAL: dict[str, dict[str, Any]] = {
 #: What suits a GPU, where it is not what suits a processor: it has time for more passes, and they need more dropout.
 #: Its batches stay small: a pair teaches most in small ones, and a graph of a small step takes little time.
 _ON_A_GPU: dict[str, dict[str, Any]] = {"multi30k": {"dropout": 0.2, "weight_decay": 0.1, "epochs": 30}}
-#: What older plans say, too: how the run was trained, not what its model computes.
-_RETIRED = {"optimiser", "without"}
 #: What is at least 1, and what is less than 1.
 _COUNTS = {"epochs", "vocabulary", "d_model", "heads", "d_ff", "layers", "batch_tokens", "warm_up"}
 _SHARES = {"dropout", "smoothing"}
@@ -104,30 +99,7 @@ def plan_for(corpus: str, device: str = "cpu", **chosen: Any) -> Plan:
     return plan
 
 
-def plan_from(stored: Any) -> Plan:
-    """The plan from what ``asdict`` and JSON made of it. UserError where it is not a plan of this version."""
-    if not isinstance(stored, dict):
-        raise UserError("The run's plan is not a table of names and values.")
-    strange = sorted(stored.keys() - {field.name for field in fields(Plan)} - _RETIRED, key=str)
-    if strange:
-        raise UserError(
-            f"The run was made by another version of the course: its plan has {', '.join(map(str, strange))}."
-        )
-    return Plan(**{name: value for name, value in stored.items() if name not in _RETIRED})
-
-
-def read_plan(folder: Path) -> Plan:
-    """The plan of a run's folder. UserError when there is none."""
-    file = folder / "plan.json"
-    if not file.is_file():
-        raise UserError(f"{folder} holds no training run: there is no plan.json.")
-    try:
-        stored = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UserError(f"{file} cannot be read as JSON: {error}.") from None
-    return plan_from(stored)
-
-
-def write_plan(folder: Path, plan: Plan) -> None:
-    """Note the plan in its folder."""
-    write_text(folder / "plan.json", json.dumps(asdict(plan), indent=1) + "\n")
+def plan_from(stored: Mapping[str, Any]) -> Plan:
+    """The plan from what ``asdict`` made of it; what older plans say besides does not change what a model computes."""
+    known = {field.name for field in fields(Plan)}
+    return Plan(**{name: value for name, value in stored.items() if name in known})

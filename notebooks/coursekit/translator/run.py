@@ -1,7 +1,7 @@
 """Trains lab 12's transformer on real sentences: a run in its folder, measured on the way.
 
-The folder holds ``plan.json``, ``subwords.json``, ``checkpoint.pt``, ``curve.json`` and ``curve.png``. Each is written
-whole or not at all.
+The folder holds ``checkpoint.pt``, with the plan and the subwords in it, ``curve.json`` and ``curve.png``. Each is
+written whole or not at all.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from coursekit.translator.files import write_text
 from coursekit.translator.graphs import Step, recorded_on_gpu
 from coursekit.translator.loop import TrainingLoop
 from coursekit.translator.plan import Plan
+from coursekit.translator.subwords import Subwords
 
 __all__ = ["GPU_STEP", "Loss", "Run", "optimizer_of", "step_of"]
 
@@ -74,6 +75,7 @@ class Run(TrainingLoop):
         loss: Loss,
         train: Sequence[Pair],
         validation: Sequence[Pair],
+        subwords: Subwords,
         *,
         graphs: bool = True,
     ):
@@ -83,8 +85,8 @@ class Run(TrainingLoop):
         self.train = PaddedPairs(train, make_batch, device, step=GPU_STEP if on_gpu else 1)
         self.validation = PaddedPairs(validation, make_batch, device)
         optimizer = optimizer_of(model, plan)
-        place = folder / "checkpoint.pt"
-        super().__init__(model, plan=asdict(plan), checkpoint=place, optimizer=optimizer)
+        kept: dict[str, Any] = {"checkpoint": folder / "checkpoint.pt", "more": {"subwords": subwords.state}}
+        super().__init__(model, plan=asdict(plan), optimizer=optimizer, **kept)
         step = step_of(model, loss, optimizer, plan)
         self.step = recorded_on_gpu(step) if on_gpu and graphs else step
 
@@ -105,17 +107,15 @@ class Run(TrainingLoop):
         by_tokens = self.curve.tokens / self.plan.tokens if self.plan.tokens else 0.0
         return min(1.0, max(super().progress, by_time, by_tokens))
 
-    def go(self, report: Callable[[str], None] = print, stop_after: int | None = None) -> Run:
-        """Train to the plan's end, or to step ``stop_after``, or until Ctrl-C; a checkpoint is always left."""
+    def go(self, report: Callable[[str], None] = print) -> Run:
+        """Train to the plan's end, or until Ctrl-C; a checkpoint is always left."""
         if self.progress >= 1:
             return self
         reported = saved = time.monotonic()
         measured = self.curve.measured[-1]["seconds"] if self.curve.measured else 0.0
         report("Training. Ctrl-C stops it after its step; the same command goes on.")
-        for step in self.take_steps():
+        for _ in self.take_steps():
             now = time.monotonic()
-            if step == stop_after:
-                break
             if self.curve.seconds - measured > self.measure_every:
                 measured = self.curve.seconds
                 report(self._measure())

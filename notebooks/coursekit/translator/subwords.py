@@ -6,16 +6,14 @@ the merges in the order learned, and last a tag for each language to translate i
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 from coursekit.data.vocabulary import SPECIALS
 from coursekit.errors import UserError
 from coursekit.provided.p04_tokenizer import decode, encode_all, pre_tokenize, train_bpe
-from coursekit.translator.files import write_text
 
 __all__ = ["LANGUAGES", "Subwords"]
 
@@ -54,29 +52,18 @@ class Subwords:
         last = _FIRST + 256 + len(self.merges)
         return decode([n - _FIRST for n in tokens if _FIRST <= n < last], self.merges).strip()
 
-    def save(self, path: Path) -> None:
-        """Write the merges as JSON, whole or not at all."""
-        write_text(path, json.dumps(self.state))
-
-    @classmethod
-    def load(cls, path: Path) -> Subwords:
-        """Read what ``save`` wrote. UserError when the file is damaged."""
-        try:
-            return cls.from_state(json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, KeyError, TypeError):
-            raise UserError(f"{path} cannot be read as subwords: it is damaged.") from None
-
     @property
     def state(self) -> dict[str, object]:
-        """The merges in their order, and ``lower``: what ``from_state`` reads."""
+        """The merges in their order, and ``lower``: what a checkpoint holds as "subwords"."""
         return {"lower": self.lower, "merges": [list(pair) for pair in self.merges]}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, object]) -> Subwords:
-        """From what ``state`` gives."""
-        pairs: Iterable[tuple[int, int]] = state["merges"]  # type: ignore[assignment]
-        merges = {(int(left), int(right)): new for new, (left, right) in enumerate(pairs, start=256)}
-        return cls(merges, bool(state["lower"]))
+    def of_checkpoint(cls, stored: Mapping[str, Any]) -> Subwords:
+        """The subwords in a checkpoint or an exported file. UserError where it holds none."""
+        if "subwords" not in stored:
+            raise UserError("This checkpoint holds no subwords: it is no translator of sentences.")
+        pairs = enumerate(stored["subwords"]["merges"], start=256)
+        return cls({(left, right): new for new, (left, right) in pairs}, stored["subwords"]["lower"])
 
 
 def _prepared(sentence: str, lower: bool) -> str:

@@ -1,21 +1,23 @@
-"""A trained model with its subwords, as a translator of sentences."""
+"""A trained model with its subwords as a translator of sentences, and its scores on held-out ones."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
 from coursekit.data.vocabulary import EOS
 from coursekit.errors import UserError
-from coursekit.translator.batches import LONGEST
+from coursekit.translator.batches import LONGEST, sentences
 from coursekit.translator.files import copy_weights, load_tensors
 from coursekit.translator.model import device_for, fast_path, load_lab_12, tie
-from coursekit.translator.plan import Plan, plan_from, read_plan
+from coursekit.translator.plan import Plan, plan_from
 from coursekit.translator.subwords import Subwords
 
-__all__ = ["Translator"]
+__all__ = ["Translator", "evaluation"]
 
 
 class Translator:
@@ -27,19 +29,10 @@ class Translator:
     @classmethod
     def load(cls, place: Path, notebook: Path | None = None) -> Translator:
         """From a run's folder, or from a file that ``export`` wrote; on the device that ``device_for`` chooses."""
-        if place.is_file():
-            stored = load_tensors(place)
-            if "subwords" not in stored:
-                raise UserError(f"{place} is one file of a training run: name its folder, {place.parent}.")
-            plan, subwords = plan_from(stored["plan"]), Subwords.from_state(stored["subwords"])
-            weights = stored["weights"]
-        else:
-            plan = read_plan(place)
-            if not (place / "checkpoint.pt").is_file():
-                raise UserError(f"{place} holds no checkpoint yet.")
-            subwords = Subwords.load(place / "subwords.json")
-            weights = load_tensors(place / "checkpoint.pt")["model"]
+        stored = load_tensors(place if place.is_file() else place / "checkpoint.pt")
+        plan, subwords = plan_from(stored["plan"]), Subwords.of_checkpoint(stored)
         model = tie(load_lab_12(notebook).Transformer(len(subwords), len(subwords), **plan.sizes))
+        weights = stored.get("weights", stored.get("model", {}))
         own = dict(model.named_parameters())  # a checkpoint names tied weights twice, and keeps buffers
         try:
             copy_weights({name: value for name, value in weights.items() if name in own}, model)
@@ -71,3 +64,41 @@ class Translator:
         fast = fast_path(self.model, self.plan)
         rows = translate_all(fast, sources, beam=beam, length_penalty=1.0)
         return [[(self.subwords.decode(tokens), score) for tokens, score in row] for row in rows]
+
+
+def scores(hypotheses: list[str], references: list[str], lower: bool) -> dict[str, Any]:
+    """BLEU and chrF by sacreBLEU, with the signatures that say how they were computed."""
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
+
+    bleu, chrf = BLEU(lowercase=lower), CHRF(lowercase=lower)
+    return {
+        "BLEU": round(bleu.corpus_score(hypotheses, [references]).score, 2),
+        "BLEU_signature": str(bleu.get_signature()),
+        "chrF": round(chrf.corpus_score(hypotheses, [references]).score, 2),
+        "chrF_signature": str(chrf.get_signature()),
+    }
+
+
+def evaluation(translator: Translator, split: str, *, beam: int, limit: int = 0) -> dict[str, Any]:
+    """The scores of each direction on the first ``limit`` sentences of a split (0: all), with 20 samples."""
+    plan = translator.plan
+    report: dict[str, Any] = {"corpus": plan.corpus, "split": split, "beam": beam}
+    for direction in plan.directions:
+        pairs = sentences(plan.corpus, split, direction, limit)
+        began = time.perf_counter()
+        rows = translator.translate([source for source, _ in pairs], direction[-2:], beam=beam)
+        seconds = time.perf_counter() - began
+        said = [
+            {"source": source, "translation": row[0][0], "reference": reference}
+            for (source, reference), row in zip(pairs, rows, strict=True)
+        ]
+        best = [row["translation"] for row in said]
+        report[direction] = scores(best, [reference for _, reference in pairs], plan.lower)
+        step = max(1, len(said) // 20)  # samples are chosen by their place, not by a person
+        report[direction] |= {
+            "sentences": len(pairs),
+            "seconds": round(seconds, 2),
+            "samples": said[step // 2 :: step][:20],
+        }
+    return report

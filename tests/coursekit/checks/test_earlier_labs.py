@@ -33,14 +33,13 @@ def course(tmp_path, monkeypatch):
     ("helpers", "allowed"),
     [
         ("INF = -np.inf", "i - j > INF if j <= i else False"),
-        ("FIRST, LAST = 0, np.inf", "FIRST <= i - j < LAST"),
         ("if True:\n    def before(j, i):\n        return j <= i", "before(j, i)"),
         ("TABLE = np.zeros((256, 256))\nfor n in range(256):\n    TABLE[n, : n + 1] = 1", "TABLE[i, j] == 1"),
         (
-            "from dataclasses import dataclass\n@dataclass\nclass Pair:\n    i: int\n    j: int",
+            "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+            "@dataclass\nclass Pair:\n    i: int\n    j: int | None = None",
             "Pair(i, j).j <= i",
         ),
-        ("Places = list[int]\ndef last(places: Places) -> int:\n    return places[-1]", "j <= last([i])"),
         ("%time\nWIDTH = 256", "j <= i < WIDTH"),
     ],
 )
@@ -49,18 +48,6 @@ def test_helpers_of_any_kind_come_along(course, capsys, helpers, allowed):
     course("07_self_attention", "import numpy as np", helpers, f"def causal_mask(T):\n    {body}")
     assert np.array_equal(mine("07", "causal_mask")(3), np.tri(3, dtype=bool))
     assert capsys.readouterr().out == "○ causal_mask: your own, from lab 07.\n"
-
-
-def test_annotations_stay_text_where_the_notebook_asked_for_it(course):
-    helper = "from __future__ import annotations\nimport numpy as np\nfrom dataclasses import dataclass"
-    later = "@dataclass\nclass Node:\n    after: Node | None = None"
-    course(
-        "07_self_attention",
-        helper,
-        later,
-        "def causal_mask(T):\n    Node()\n    return np.tri(T, dtype=bool)",
-    )
-    assert mine("07", "causal_mask").__module__ == "own_07_self_attention"
 
 
 def test_only_what_a_function_needs_is_run(course):
@@ -129,3 +116,33 @@ def test_a_numpy_function_of_a_student_takes_tensors_and_gives_tensors_of_their_
     assert weights.tolist() == [[0.5, 0.5]] and weights.dtype == torch.float32
     own = provided("07", "scaled_dot_product_attention")
     assert on_tensors(own) is own, "the course's own version takes tensors as it is"
+
+
+ANSWERS = {
+    ("00_warm_up", "one_hot"): (
+        "def one_hot(ids, V):\n"
+        "    rows = [[1.0 * (i == w) for w in range(V)] for i in np.ravel(ids)]\n"
+        "    return rows if np.ndim(ids) else rows[0]",
+        ([2, 0], 3),
+    ),
+    ("00_warm_up", "softmax"): (
+        "from fractions import Fraction\n\ndef softmax(x, axis=-1):\n    return [Fraction(1, 2), Fraction(1, 2)]",
+        ([1.0, 1.0],),
+    ),
+    ("07_self_attention", "causal_mask"): (
+        "def causal_mask(T):\n    return [[j <= i for j in range(T)] for i in range(T)]",
+        (3,),
+    ),
+}
+
+
+@pytest.mark.parametrize("place", ANSWERS, ids=lambda place: place[1])
+def test_lists_become_what_the_courses_own_version_returns(course, monkeypatch, place):
+    (lab, question), (source, arguments) = place, ANSWERS[place]
+    monkeypatch.setattr("coursekit.checks.earlier_labs.judge", lambda *_: type("Green", (), {"passed": True}))
+    course(lab, "import numpy as np", source)
+    function = mine(lab[:2], question)
+    result = function(*arguments)
+    assert function.__name__ == question and function.__module__.startswith("own_")
+    assert isinstance(result, torch.Tensor if question == "causal_mask" else np.ndarray)
+    assert result.dtype != object

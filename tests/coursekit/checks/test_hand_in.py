@@ -50,29 +50,23 @@ def test_what_is_not_done_yet_is_said_and_the_file_is_packed_all_the_same(notebo
         assert packed.read(FILE) == Path(FILE).read_bytes()
 
 
-def test_what_the_last_check_found_is_said(notebook: NotebookNode) -> None:
+def test_what_the_last_check_found_and_a_cell_that_was_deleted_are_said(notebook: NotebookNode) -> None:
     check("lookup", lambda H, E: 2 * (H @ E))
     answer(notebook, "lookup", "def lookup(H, E):\n    return 2 * (H @ E)")
-    assert "✓ lookup: written; 0 of" in said(notebook)
-
-
-def test_an_answer_whose_cell_was_deleted_is_missed(notebook: NotebookNode) -> None:
     notebook.cells = [
         c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") != "softmax"
     ]
-    assert "○ softmax: its cell is missing" in said(notebook)
+    words = said(notebook)
+    assert "✓ lookup: written; 0 of" in words and "○ softmax: its cell is missing" in words
 
 
-def test_a_renamed_notebook_is_not_packed_but_told_its_name(
+def test_a_renamed_or_damaged_notebook_is_not_packed_but_told_why(
     notebook: NotebookNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JPY_SESSION_NAME", "work/Untitled.ipynb")
     words = repr(hand_in())
     assert f"There is no file `{FILE}`" in words
     assert "This notebook is called `Untitled.ipynb`: give it its first name back" in words
-    assert not os.path.exists(f"{LAB}.zip")
-
-
-def test_a_damaged_file_is_not_packed(notebook: NotebookNode) -> None:
     Path(FILE).write_text("{", encoding="utf-8")
     assert "is no notebook that can be read" in repr(hand_in())
+    assert not os.path.exists(f"{LAB}.zip")

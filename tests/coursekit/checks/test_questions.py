@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from coursekit.checks import api, time_limit
+from coursekit.checks import api
 from coursekit.checks.local_student import LocalHandle, LocalStudent, Raised
 from coursekit.checks.words import both_in_words, in_words
 from coursekit.notebook import cards
@@ -69,21 +69,17 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_right_answer_in_another_form_is_green(form):
-    def answer(q, k, v, mask=None):
-        results = MASTER["scaled_dot_product_attention"](q, k, v, mask)
-        return [FORMS[form](part) for part in results]
+def test_a_right_answer_in_another_form_is_green_and_whatever_else_comes_back_is_red():
+    for name, form in FORMS.items():
 
-    assert _hint("scaled_dot_product_attention", answer) == []
+        def answer(q, k, v, mask=None):
+            return [form(part) for part in MASTER["scaled_dot_product_attention"](q, k, v, mask)]  # noqa: B023
 
-
-@pytest.mark.parametrize("wrong", [None, "text", [[1.0], [2.0, 3.0]], {"a": 1}, (None, "two")])
-@pytest.mark.parametrize("question", ["scaled_dot_product_attention", "padding_mask"])
-def test_whatever_comes_back_is_red_and_no_check_stumbles(question, wrong):
-    errors = []
-    verdict = api.judge(LAB, question, lambda *_, **__: wrong, errors)
-    assert not verdict.marks[0].passed and verdict.marks[0].hint and errors == []
+        assert _hint("scaled_dot_product_attention", answer) == [], name
+    for wrong in (None, "text", [[1.0], [2.0, 3.0]], {"a": 1}, (None, "two")):
+        errors = []
+        verdict = api.judge(LAB, "padding_mask", lambda *_, wrong=wrong, **__: wrong, errors)
+        assert not verdict.marks[0].passed and verdict.marks[0].hint and errors == []
 
 
 def test_a_long_array_is_not_printed_whole_and_a_card_is_short():
@@ -112,18 +108,6 @@ def test_an_answer_is_asked_anew_each_time_and_an_unwritten_one_is_still_to_do()
     right[0] = True
     assert api.judge(LAB, "causal_mask", mended).passed
     assert not api.judge(LAB, "causal_mask", stub).written
-
-
-def test_a_loop_that_never_ends_is_stopped_and_nothing_is_guessed(monkeypatch):
-    monkeypatch.setattr(time_limit, "SECONDS", 0.5)
-
-    def endless(T):
-        while T > 50:
-            pass
-        return np.tri(T, k=-1, dtype=bool)
-
-    marks = api.judge(LAB, "causal_mask", endless).marks
-    assert [bool(mark.hint) for mark in marks if not mark.passed].count(True) == 1
 
 
 class Block(torch.nn.Module):

@@ -90,13 +90,8 @@ def test_a_link_is_kept_where_only_its_owner_reads_it_once_it_worked(server, tmp
 
 
 def test_pass_or_fail_and_after_closing_have_cards_too(server):
-    server.answers = [
-        (
-            201,
-            RECEIVED
-            | {"state": "graded", "message": "It ran.", "questions": [{"name": "softmax", "passed": False}]},
-        )
-    ]
+    failed = {"state": "graded", "message": "It ran.", "questions": [{"name": "softmax", "passed": False}]}
+    server.answers = [(201, RECEIVED | failed)]
     assert "softmax: not right yet" in repr(hand_in(server.link))
     server.answers = [(201, RECEIVED | {"state": "kept", "message": "You will see."})]
     words = repr(hand_in(server.link))
@@ -110,22 +105,23 @@ def test_a_token_goes_to_nobody_whom_the_live_class_refers_to(server):
     assert other.asked == []
 
 
-def test_a_live_class_that_does_not_answer_is_named_and_a_notebook_that_is_too_large_is_not_sent(
-    server, tmp_path
+def test_a_live_class_that_does_not_answer_or_is_slow_is_said_and_a_notebook_that_is_too_large_is_not_sent(
+    server, tmp_path, monkeypatch
 ):
+    monkeypatch.setattr("coursekit.checks.sending.PATIENCE", 0.0)
+    words = repr(hand_in(server.link))
+    assert "00-ABC" in words and "being graded" in words
+    server.asked.clear()
     assert "does not answer" in repr(hand_in("http://127.0.0.1:9/in/secret"))
     (tmp_path / f"{LAB}.ipynb").write_text(NOTEBOOK + " " * MAX_BYTES)
     assert "clear the outputs" in repr(hand_in(server.link))
     assert server.asked == []
 
 
-@pytest.mark.parametrize(
-    "link",
-    ["somewhere", "ftp://a/in/b", "http://a.example/", "http://a.example/in/", "http://a.example/in/b/c"],
-)
-def test_a_link_that_is_none_is_said_to_be_none(server, link):
-    with pytest.raises(UserError, match="invitation"):
-        LiveClass.of_link(link)
+def test_a_link_that_is_none_is_said_to_be_none(server):
+    for link in ("somewhere", "ftp://a/in/b", "http://a.example/in/", "http://a.example/in/b/c"):
+        with pytest.raises(UserError, match="invitation"):
+            LiveClass.of_link(link)
     assert "Nothing was handed in" in repr(hand_in(link))
 
 
@@ -143,9 +139,3 @@ def test_in_colab_the_notebook_on_the_screen_is_sent(server, tmp_path, monkeypat
         monkeypatch.setitem(sys.modules, name, module)
     hand_in(server.link)
     assert json.loads(server.asked[0][2]) == {"cells": [], "colab": True}
-
-
-def test_a_live_class_that_is_slow_leaves_the_receipt_on_the_card(server, monkeypatch):
-    monkeypatch.setattr("coursekit.checks.sending.PATIENCE", 0.0)
-    words = repr(hand_in(server.link))
-    assert "00-ABC" in words and "being graded" in words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -26,47 +27,33 @@ def _run(folder, **more):
     subwords = Subwords.learn((sentence for pair in text for sentence in pair), 290)
     pairs = numbered(subwords, text, "en-de")
     model = build_model(load_lab_12(None).Transformer, len(subwords), plan)
-    return Run(folder, plan, model, make_batch, fast_path(model, plan).loss, pairs, pairs[:20])
+    return Run(folder, plan, model, make_batch, fast_path(model, plan).loss, pairs, pairs[:20], subwords)
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A run to its end, and its parameters before."""
-    run = _run(tmp_path_factory.mktemp("run"))
-    before = {name: value.clone() for name, value in run.model.named_parameters()}
-    return run.go(lambda _: None), before
-
-
-def test_an_interrupted_run_goes_on_to_the_same_curve(tmp_path, whole):
+def test_every_parameter_learns_and_neither_a_stop_nor_a_measurement_changes_the_curve(tmp_path):
     """Dropout, the optimizer's moments and the order of batches are as if nothing had happened."""
-    part = _run(tmp_path).go(lambda _: None, stop_after=7)
-    assert len(part.losses) == 7
-    torch.manual_seed(99)  # a new process has drawn other random numbers
-    rest = _run(tmp_path)
-    assert len(rest.losses) == 7
-    rest.go(lambda _: None)
-    assert rest.progress == 1
-    assert rest.losses == pytest.approx(whole[0].losses, rel=1e-6)
-    mine, theirs = rest.model.state_dict(), whole[0].model.state_dict()
-    assert all(torch.allclose(mine[name], theirs[name], atol=1e-6) for name in theirs)
-
-
-def test_every_parameter_learns_and_measuring_changes_nothing(tmp_path, whole):
-    run, before = whole
+    whole = _run(tmp_path / "whole")
+    before = {name: value.clone() for name, value in whole.model.named_parameters()}
+    whole.go(lambda _: None)
     keys = {key for key in before if "W_K.bias" not in key}  # softmax does not see the keys' bias
-    assert not [key for key in keys if torch.equal(before[key], run.model.get_parameter(key))]
-    often = _run(tmp_path)
-    often.measure_every = 0
-    often.go(lambda _: None)
-    assert whole[0].losses == often.losses
-    assert len(often.curve.measured) >= often.taken - 1 > len(whole[0].curve.measured)
-
-
-def test_a_run_with_a_budget_of_target_tokens_spends_it_and_its_rate_falls_to_zero_by_then(tmp_path, whole):
-    budget = whole[0].curve.tokens // 2
-    run = _run(tmp_path, tokens=budget).go(lambda _: None)
-    assert budget <= run.curve.tokens < budget + 200 and run.progress == 1 and run.rate <= 0
-    assert run.taken < whole[0].taken
+    assert not [key for key in keys if torch.equal(before[key], whole.model.get_parameter(key))]
+    part = _run(tmp_path / "part")
+    seven = itertools.islice(part.take_steps(), 7)
+    part.take_steps = lambda: seven
+    part.go(lambda _: None)
+    torch.manual_seed(99)  # a new process has drawn other random numbers
+    rest = _run(tmp_path / "part")
+    assert len(rest.losses) == 7
+    rest.measure_every = 0
+    rest.go(lambda _: None)
+    assert rest.progress == 1 and len(rest.curve.measured) >= rest.taken - 8 > len(whole.curve.measured)
+    assert rest.losses == pytest.approx(whole.losses, rel=1e-6)
+    mine, theirs = rest.model.state_dict(), whole.model.state_dict()
+    assert all(torch.allclose(mine[name], theirs[name], atol=1e-6) for name in theirs)
+    budget = whole.curve.tokens // 2
+    short = _run(tmp_path / "short", tokens=budget).go(lambda _: None)
+    assert budget <= short.curve.tokens < budget + 200 and short.progress == 1 and short.rate <= 0
+    assert short.taken < whole.taken
 
 
 def test_losses_are_fetched_every_hundredth_step_only(tmp_path, monkeypatch):

@@ -17,6 +17,15 @@ const button = (text, pressed) => {
   return made;
 };
 const number = (value) => value === null ? "" : String(Math.round(100 * value) / 100);
+// When an exercise was started, ends or was stopped, as a time of the day; any other value as it is.
+const clock = (name, value) => ["started", "ends", "stopped"].includes(name)
+  ? new Date(1000 * value).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : value;
+// A cell of the table; on a phone, where the headings are gone, its `words` stand behind it.
+const cell = (text, words) => {
+  const made = element("td", text, "number");
+  if (text) made.dataset.after = words;
+  return made;
+};
 
 async function decide(wish) {
   const answer = await fetch(`${base}team/${lab}/decide`, {
@@ -45,13 +54,12 @@ function row(of) {
   made.dataset.student = of.student;
   who.append(element("bdi", of.student));
   if (of.name && of.name !== of.student) who.append(" ", element("span", of.name, "soft"));
-  made.append(who, element("td", of.section), element("td", of.attempts ? String(of.attempts) : "", "number"));
+  made.append(who, element("td", of.section), cell(of.attempts ? String(of.attempts) : "", of.attempts === 1 ? "attempt" : "attempts"));
   const status = element("td", words[of.status] ?? of.status, "status");
   for (const error of of.errors) status.append(element("div", error, "soft small"));
-  made.append(status, element("td", number(of.score), "number"));
-  made.append(element("td", of.receipt, "name"), element("td", of.days ? number(of.days) : "", "number"));
+  made.append(status, cell(number(of.score), "points"));
+  made.append(element("td", of.receipt, "name"), cell(of.days ? number(of.days) : "", "more days"));
   const acts = element("td"), line = element("div", "", "row");
-  line.style.margin = "0";
   if (of.last && !of.waiting) line.append(button("Regrade", () => decide({ do: "regrade", receipt: of.receipt })));
   if (of.receipt) line.append(button("Overrule", () => ask("#overrule", `Overrule: ${of.student}`, (form) =>
     ({ do: "overrule", student: of.student, question: form.question, points: Number(form.points), why: form.text }))));
@@ -81,7 +89,7 @@ async function show() {
   document.querySelector("#requests").replaceChildren(...state.students.filter((of) => of.request).map(request));
   document.querySelector("#log").replaceChildren(...state.log.reverse().map((line) => {
     const { at, who, what, student, ...rest } = line;
-    const details = Object.entries(rest).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${value}`);
+    const details = Object.entries(rest).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${clock(name, value)}`);
     return element("li", `${at}: ${who}, ${what}${student ? ` for ${student}` : ""}${details.length ? ` (${details.join(", ")})` : ""}`);
   }));
 }

@@ -1,4 +1,4 @@
-// Lab 05: a map of words while CBOW reads the speeches. The training was recorded once (recordings/word_map.py).
+// Lab 05: a map of words while CBOW reads the speeches. The training was recorded once (data/README.md).
 
 import { commas, fixed } from "./numbers.js";
 import { colour, layer, path, put, scale, wide, words } from "./kit.js";

@@ -1,4 +1,4 @@
-// Lab 08: what eight heads of a trained encoder listen to in one sentence. The maps were recorded (recordings/head_grid.py).
+// Lab 08: what eight heads of a trained encoder listen to in one sentence. The maps were recorded (exported.py).
 
 import { argmax, fixed, range } from "./numbers.js";
 import { colour, layer, put, words } from "./kit.js";

@@ -1,4 +1,4 @@
-// Lab 10: eight small trainings, with and without skips and warm-up. They were recorded once (recordings/skips_and_warmup.py).
+// Lab 10: eight small trainings, with and without skips and warm-up. They were recorded once (data/README.md).
 
 import { clamp, fixed, range } from "./numbers.js";
 import { colour, layer, path, put, scale, words } from "./kit.js";
