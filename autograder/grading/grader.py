@@ -46,6 +46,7 @@ from autograder.questions.engine.answers import Answer
 from autograder.questions.engine.as_tests import outcomes_seen
 from autograder.questions.engine.compare import Outcome
 from autograder.questions.engine.mutants import generated_name
+from autograder.questions.engine.wrong_calls import shared_by_wrong_calls
 from autograder.results import (
     STATUSES,
     CellOutcome,
@@ -332,8 +333,9 @@ class Grader:
         score = points_earned(self.lab, name, points, runs, diagnosis)
         if forbidden and settings().forbidden == "zero":
             score = 0.0
-        symptom = None
+        symptom, where, seen = None, "", outcomes_seen(tested.answered)
         if diagnosis is None:
+            where = _where(clock, self.lab, name, runs, seen)
             kept = not tested.end and _answers_differ(session, clock, function, tested, wrong)
             symptom = KEPT if kept else _symptom(clock, self.lab, name, runs)
         shown_error = shown_error_of(runs, labelled_sources(repaired))
@@ -345,12 +347,12 @@ class Grader:
             diagnosis.title if diagnosis else None,
             diagnosis.hint if diagnosis else None,
             shown_error,
-            diagnosis.title if diagnosis else _cause(runs, symptom, shown_error),
+            diagnosis.title if diagnosis else _cause(runs, symptom, shown_error, where),
             forbidden,
         )
         explained = diagnosis or symptom is KEPT or shown_error or tested.end or result.is_partly_tested
         slips = not explained and any(not run.result.passed for run in runs)
-        return result, outcomes_seen(tested.answered) if slips else {}
+        return result, seen if slips else {}
 
     def _watched(self, session: Session, judged: Judged, kit: Sequence[str]) -> QuestionResult:
         """The question with the forbidden functions or parts of the ``kit`` that its answer is seen to call, where reading found none.
@@ -505,7 +507,7 @@ def _same_traces(clock: JudgeClock, one: TestRun, other: TestRun) -> bool | None
         return None
 
 
-def _cause(runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str) -> str | None:
+def _cause(runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str, where: str = "") -> str | None:
     """What is wrong in words where no misconception matches; None when nothing is, or nobody can say."""
     failed = [run for run in runs if not run.result.passed]
     if not failed:
@@ -518,17 +520,23 @@ def _cause(runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str) -
         return None
     else:
         said = f"{said[:1].upper()}{said[1:]}."
-    where = _where(runs)
     return f"{where}: {lower_first(said)}" if where else said
 
 
-def _where(runs: Sequence[TestRun]) -> str:
-    """The one or two parts of a question that fail alone, or pass alone; "" where it is not so few, or a test did not run."""
+def _where(
+    clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun], seen: Mapping[int, Outcome]
+) -> str:
+    """Where an answer goes wrong: what its wrong calls share, or the one or two parts that fail, or pass, alone; "" elsewhere."""
     parts = [run for run in runs if run.test.weight]
     failed = [run for run in parts if not run.result.passed]
     passed = [run for run in parts if run.result.passed]
+    if not failed or not all(run.ran for run in runs):
+        return ""
+    with contextlib.suppress(Exception, JudgedTooLong), clock.judging():
+        if shared := shared_by_wrong_calls(lab, question, seen):
+            return f"Wrong only where {shared}"
     few = min(failed, passed, key=len)
-    if not 0 < len(few) <= 2 or not all(run.ran for run in runs):
+    if not 0 < len(few) <= 2:
         return ""
     said = " and ".join(f"“{run.test.title.rstrip('.')}”" for run in few)
     return f"Right but for {said}" if few is failed else f"Right only in {said}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from coursekit.checks.symptoms import VAGUE, Symptom, symptom_of
 
@@ -27,31 +27,36 @@ def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | 
     shown = [
         symptom
         for run, right in zip(runs, master_runs(lab, question), strict=True)
-        if not run.result.passed and (symptom := _first_difference(run, right)) is not None
+        if not run.result.passed
+        for symptom in _differences(run, right)
     ]
     names = [symptom.name for symptom in shown]
     common = [s for s in shown if s.name not in VAGUE and names.count(s.name) * 2 >= len(names)]
     telling = common or [s for s in shown if s.name in VAGUE]
-    return max(telling or shown[:1], key=lambda symptom: names.count(symptom.name), default=None)
+    return max(telling, key=lambda symptom: names.count(symptom.name), default=None)
 
 
-def _first_difference(run: TestRun, right: TestRun) -> Symptom | None:
+def _differences(run: TestRun, right: TestRun) -> Iterator[Symptom]:
+    """How the values of a test differ from the master's; of a scenario the first, from which others may follow."""
     # Arguments of a callback are no results; they may differ in a right answer.
     seen, needed = ([entry for entry in one.trace if entry.kind != "callback"] for one in (run, right))
+    scenario = any(entry.kind == "observation" for entry in seen)
     for entry, expected in zip(seen, needed, strict=False):
+        symptom = None
         if (entry.kind, entry.name) != (expected.kind, expected.name):
-            if entry.kind == "error" or expected.kind == "error":
-                return _about_errors(entry.kind, expected.kind)
-            return None
-        if entry.kind == "error":
-            if entry.value != expected.value:
-                return Symptom("another error", "It raises another kind of error than the one asked for.")
-            continue
-        if entry.kind == "observation":
-            continue
-        if symptom := symptom_of(entry.value, expected.value):
-            return symptom
-    return None
+            if "error" in (entry.kind, expected.kind) and (
+                symptom := _about_errors(entry.kind, expected.kind)
+            ):
+                yield symptom
+            return
+        if entry.kind == "error" and entry.value != expected.value:
+            symptom = Symptom("another error", "It raises another kind of error than the one asked for.")
+        elif entry.kind not in ("error", "observation"):
+            symptom = symptom_of(entry.value, expected.value)
+        if symptom:
+            yield symptom
+            if scenario:
+                return
 
 
 def _about_errors(kind: str, expected: str) -> Symptom | None:

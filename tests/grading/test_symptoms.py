@@ -7,8 +7,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from autograder.grading.grader import _cause
+from autograder.grading.grader import _cause, _where
 from autograder.grading.symptoms import find_symptom, symptom_of
+from autograder.grading.time_guard import JudgeClock
+from autograder.questions.engine.as_tests import outcomes_seen
 from autograder.testing.evidence import values_match
 from autograder.testing.run import run_question, student_with_answer
 
@@ -168,17 +170,17 @@ def test_a_value_of_a_strange_kind_has_a_symptom_or_none_and_ends_nothing(value)
         values_match(value, expected)
 
 
-def test_the_cause_names_the_part_that_fails_where_all_others_pass():
+def test_a_cause_says_what_the_wrong_calls_share_or_which_part_fails_alone():
     lab, question = "03_votes_to_attention", "mask_votes"
 
-    def for_arrays_only(votes, mask):
-        return (votes * mask[:, None]).sum(axis=0)
-
     def cause(answer):
-        runs = run_question(lab, question, student_with_answer(lab, question, answer))
-        return _cause(runs, find_symptom(lab, question, runs), "TypeError: …")
+        student = student_with_answer(lab, question, answer)
+        runs = run_question(lab, question, student)
+        where = _where(JudgeClock(), lab, question, runs, outcomes_seen(student.answered))
+        return _cause(runs, find_symptom(lab, question, runs), "TypeError: …", where)
 
-    assert cause(for_arrays_only) == (
-        "Right but for “A mask may be a list”: it raises an error: TypeError: …."
-    )
+    for_arrays_only = cause(lambda votes, mask: (votes * mask[:, None]).sum(axis=0))
+    assert for_arrays_only == "Wrong only where `mask` is a list: it raises an error: TypeError: …."
+    whole = cause(lambda votes, mask: np.asarray(mask).astype(votes.dtype) @ votes)
+    assert whole == "Wrong only where `votes` holds whole numbers: the result is zero everywhere."
     assert cause(lambda votes, mask: 2 * mask @ votes) == "Every value is twice what it should be."

@@ -146,19 +146,21 @@ def _of_parts(actual: Any, expected: Any) -> Symptom | None:
     wrong = [i for i in range(len(expected)) if not values_match(actual[i], expected[i])]
     if len(expected) > 1 and values_match(list(reversed(actual)), list(expected)):
         return Symptom("results exchanged", "The results are right, but they come in another order.")
-    shown = [symptom for i in wrong if (symptom := symptom_of(actual[i], expected[i])) is not None]
+    shown = {i: symptom for i in wrong if (symptom := symptom_of(actual[i], expected[i])) is not None}
     if not shown:
         return None
-    inner = min(shown, key=lambda symptom: symptom.name in VAGUE)
-    if len(expected) == len(wrong):
-        which = "The results" if inner.name in VAGUE else "One of the results"
-    else:
-        which = (
-            f"The {('first', 'second', 'third')[wrong[0]]} result"
-            if len(wrong) == 1 and wrong[0] < 3
-            else "Some of the results"
-        )
-    return _inside(inner, f"{which}: {lower_first(inner.sentence)}")
+    inner = min(shown.values(), key=lambda symptom: symptom.name in VAGUE)
+    such = [i for i in wrong if shown.get(i, inner).name == inner.name]
+    which = "The results" if len(such) == len(expected) else f"The {_ordinals(such)} result"
+    right = [i for i in range(len(expected)) if i not in wrong]
+    before = f"The {_ordinals(right)} result is right. " if right else ""
+    return _inside(inner, f"{before}{which}: {lower_first(inner.sentence)}")
+
+
+def _ordinals(places: Sequence[int]) -> str:
+    """ "first and third", of eight places at most."""
+    words = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+    return " and ".join(words[place] for place in places)
 
 
 def _is_several(value: Any) -> bool:
@@ -228,14 +230,14 @@ def _of_sequences(actual: Any, expected: Any) -> Symptom | None:
             "another order",
             "The items are right, but they come in another order.",
         ),
-        (wrong == [len(e) - 1], "only the last item", "Only the last item of the list is wrong."),
-        (wrong == [0], "only the first item", "Only the first item of the list is wrong."),
     )
     if found is None and same is not None:
         return _inside(
             same, f"{'Each item' if len(wrong) == len(e) else 'Some items'}: {lower_first(same.sentence)}"
         )
     return found or _first(
+        (wrong == [len(e) - 1], "only the last item", "Only the last item of the list is wrong."),
+        (wrong == [0], "only the first item", "Only the first item of the list is wrong."),
         (len(wrong) <= len(e) / 4, "few items", "The list is right but for a few items."),
         (True, "other items", f"{_beginning(a, e)} The list has the right length."),
     )
@@ -571,7 +573,10 @@ def _of_shares(a: Array, e: Array) -> Symptom | None:
 
 
 def _of_rows(a: Array, e: Array) -> Symptom | None:
-    """A factor, or a difference, of its own for each row or column."""
+    """All rows alike, or a factor or a difference of its own for each row or column."""
+    rows_alike = (_same(x, np.broadcast_to(x[:1], x.shape)) for x in (a, e) if e.ndim >= 2)
+    if [*rows_alike] == [True, False]:
+        return Symptom("rows alike", "All rows of the result are equal, and should not be.")
     if e.ndim < 2 or min(e.shape[-2:]) < 3 or np.iscomplexobj(e):
         return None
     for axis, name in ((-1, "row"), (-2, "column")):

@@ -1,0 +1,78 @@
+"""Says what the calls that an answer got wrong have in common: "where `W1` holds whole numbers"."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from coursekit.checks.values import as_numbers
+
+from autograder.questions.engine.compare import Outcome
+from autograder.questions.engine.draw import asks_of
+from autograder.questions.engine.question import Case, Question, questions_of
+from autograder.testing import run
+
+_AXES = {2: "two", 3: "three", 4: "four"}
+
+
+def shared_by_wrong_calls(lab: str, name: str, seen: Mapping[int, Outcome]) -> str:
+    """What is true of every call that is wrong and of no call that is right, as a clause; "" where nothing is.
+
+    ``seen`` is what each call of the question came to, by its place. Where it is true of several arguments, the first is named;
+    two things of different kinds are both said, and of more nothing is: then it is chance::
+
+        shared_by_wrong_calls(lab, "mask_votes", outcomes_seen(answered))
+        # "`mask` is a list"
+    """
+    question = questions_of(lab).get(name)
+    asks = asks_of(question, run.salt()) if question else ()
+    wrong = {place for place in seen if asks[place].difference(seen[place])}
+    traits = {
+        place: dict(_traits(question, case))
+        for place in seen
+        if question and (case := asks[place].case) is not None
+    }
+    if not 0 < len(wrong) < len(traits) or not wrong <= traits.keys():
+        return ""
+    found: dict[str, str] = {}
+    for trait, kind in next(traits[place] for place in traits if place in wrong).items():
+        if {place for place in traits if trait in traits[place]} == wrong:
+            found.setdefault(kind, trait)
+    return " and ".join(found.values()) if len(found) <= 2 else ""
+
+
+def _traits(question: Question, case: Case) -> Iterator[tuple[str, str]]:
+    """What is true of a call's arguments, in words, and of which kind that is."""
+    signature = inspect.signature(question.reference)
+    given = signature.bind(*case.args, **case.kwargs).arguments
+    for name, parameter in signature.parameters.items():
+        if parameter.default is not parameter.empty:
+            is_given = name in given and given[name] is not None
+            yield f"`{name}` is {'given' if is_given else 'left out'}", "given"
+    for name, value in given.items():
+        for trait, kind in _traits_of_value(value):
+            yield f"`{name}` {trait}", kind
+
+
+def _traits_of_value(value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, (str, list, tuple, dict)) and not value:
+        yield "is empty", "empty"
+    numbers = None if isinstance(value, str) else as_numbers(value)
+    if numbers is None:
+        return
+    if numbers.dtype.kind in "iub" and numbers.size:
+        yield f"holds {'truth values' if numbers.dtype.kind == 'b' else 'whole numbers'}", "numbers"
+    if numbers.ndim == 0:
+        if numbers.dtype.kind != "c" and not np.isnan(numbers):
+            yield ("is 0" if numbers == 0 else "is above 0" if numbers > 0 else "is below 0"), "size"
+        return
+    yield f"is {'a list' if isinstance(value, (list, tuple)) else 'an array'}", "form"
+    if numbers.size == 0:
+        yield "is empty", "empty"
+    for axes, word in _AXES.items():
+        if numbers.ndim >= axes:
+            yield f"has {word} axes or more", "axes"
+    if numbers.ndim == 1:
+        yield "has one axis", "axes"
