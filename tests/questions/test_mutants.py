@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 
 import pytest
+import torch
 
 from autograder.course.masters import solution
 from autograder.questions.engine import edits, mutants
@@ -69,9 +70,9 @@ def salt():
     mutants.end_process()
 
 
-def _seen(function):
-    student = run.student_with_answer(LAB, NAME, function)
-    run.run_question(LAB, NAME, student)
+def _seen(function, lab=LAB, name=NAME):
+    student = run.student_with_answer(lab, name, function)
+    run.run_question(lab, name, student)
     return outcomes_seen(student.answered)
 
 
@@ -98,6 +99,15 @@ def test_a_right_answer_and_one_that_is_no_edit_have_none():
     assert generated_name(LAB, NAME, _seen(solution(LAB)[NAME])) == ""
     assert generated_name(LAB, NAME, _without("the sentences are sorted")) == ""
     assert generated_name(LAB, NAME, {}) == ""
+
+
+def test_an_answer_of_tensors_has_a_sentence_too():
+    def label_smoothing(targets, V, epsilon):
+        return (1 - epsilon) * torch.nn.functional.one_hot(targets, V) + epsilon
+
+    seen = _seen(label_smoothing, "10_training", "label_smoothing")
+    said = generated_name("10_training", "label_smoothing", seen)
+    assert said.endswith("leaves out a division that has to do with `V`.")
 
 
 def test_edits_that_say_different_things_say_nothing(monkeypatch):

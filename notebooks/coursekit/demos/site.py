@@ -24,17 +24,18 @@ from coursekit.demos import bundle, slides
 ROOT = slides.ROOT
 PICTURES = ROOT / "docs" / "img" / "demos"
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)\s]+)\)")
+#: The guide's pages, and what each adds to its title.
 _GUIDE = {
-    "run_a_course": "a whole course, from class list to grades",
-    "live_class": "a live class: verdicts at once, and what the room misunderstands",
-    "hub": "a JupyterHub of your own",
-    "grading": "what a grade promises",
+    "run_a_course": "from the class list to the grades",
+    "live_class": "verdicts at once, and what the room misunderstands",
+    "hub": "the labs in a browser, with nothing to install",
+    "grading": "and how well it was kept on labs that were solved blind",
     "security": "what a submission can and cannot do",
-    "write_a_lab": "a lab of your own",
-    "write_a_demo": "a demo of your own",
-    "translator": "the translator that comes with the course",
-    "parallel_corpus": "the corpus of lab 12",
-    "mutants": "what the hidden tests notice",
+    "write_a_lab": "or make one of an nbgrader notebook",
+    "write_a_demo": "and a slide that shows it",
+    "translator": "lab 12's model on English and German as people write them",
+    "parallel_corpus": "the sentences that lab 12 learns from",
+    "mutants": "small changes of a solution that no hidden test notices",
 }
 #: The headings of the guide's first page, each by the page that it stands before.
 _PARTS = {
