@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -90,39 +87,14 @@ class Day:
         return fine(command(verb, *words, root=self.root, COURSE_FILE=str(self.policy)))
 
     def on_a_terminal(self, *words: object) -> str:
-        """What a terminal of 120 columns gets to see of a command."""
-        ours, theirs = os.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 120, 0, 0))
-        own = environment(self.root, TERM="xterm", COLUMNS="120", COURSE_FILE=str(self.policy))
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "autograder.cli", *map(str, words)],
-            env=own, stdin=theirs, stdout=theirs, stderr=theirs,
-        )  # fmt: skip
-        os.close(theirs)
-        seen = b""
-        try:
-            while more := os.read(ours, 65536):
-                seen += more
-        except OSError:  # nobody holds the other end any more
-            pass
-        os.close(ours)
-        text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
-        assert process.wait() == 0, text
-        return text
+        """What a terminal shows of a command."""
+        terminal = {"FORCE_COLOR": "1", "TERM": "xterm", "COURSE_FILE": str(self.policy)}
+        seen = fine(command(*words, root=self.root, **terminal))
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen)
 
     def results(self) -> dict[str, dict]:
         """student -> the row of results.json."""
         return {row["student"]: row for row in json.loads((self.graded / "results.json").read_text())}
-
-    def final_points(self) -> dict[str, float]:
-        """student -> the tests' points and those that the professor gave."""
-        return {
-            student: row["score"] + self.given.get(student, (0.0, ""))[0]
-            for student, row in self.results().items()
-        }
-
-    def feedback_page(self, student: str) -> Path:
-        return self.graded / "feedback" / student / LAB / f"{LAB}.html"
 
 
 @pytest.fixture(scope="module")
@@ -362,11 +334,12 @@ def test_the_feedback_page_shows_the_points_and_the_comment(
     expect(told).to_contain_text(f"Successfully generated feedback of '{LAB}'.")
     page.close()
     for student, (points, _) in day.given.items():
-        page = watched.open(browser, day.feedback_page(student).as_uri(), color_scheme="dark")
-        answer = page.locator("[id^=written-]")
+        place = day.graded / "feedback" / student / LAB / f"{LAB}.html"
+        page = watched.open(browser, place.as_uri(), color_scheme="dark")
+        answer, score = page.locator("[id^=written-]"), day.results()[student]["score"]
         expect(answer).to_contain_text(f"{points:g} of 3")
         expect(answer.locator(".teacher em")).to_have_text("reasons")
         expect(answer.get_by_role("img", name="p_i")).to_be_visible()
-        expect(page.locator(".total")).to_contain_text(f"{day.final_points()[student]:g} of 23 points")
+        expect(page.locator(".total")).to_contain_text(f"{score + points:g} of 23 points")
         page.close()
     assert watched.elsewhere == [] and watched.errors == []
