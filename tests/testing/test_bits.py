@@ -13,6 +13,7 @@ from coursekit.checks.api import forbidden_calls
 from autograder.course.masters import all_labs, course_root, source_of_import
 from autograder.course.policy_file import spec
 from autograder.questions.engine import as_tests
+from autograder.questions.engine.question import questions_of
 from autograder.results import STATUSES
 from autograder.testing import safe_errors
 
@@ -27,15 +28,27 @@ def _stated(what: str) -> float:
 
 
 def symptom_bits() -> float:
-    """A sentence of the list, inside up to two others, of one test or of most."""
+    """A sentence of the list, inside up to two others."""
     constants = [
         node.value
         for node in ast.walk(ast.parse(inspect.getsource(symptoms)))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
     ]
     wholes = [text for text in constants if text[0].isupper()]
-    frames = 12  # the keys; each item, some items; the beginning (2); which of the results (7)
-    return log2(2 * len(set(wholes)) * sum(frames**depth for depth in range(symptoms.MAX_INSIDE + 1)))
+    # The keys; each item, some items; the beginning (2); of many results all or some, of up to three each: right, so wrong, or otherwise.
+    frames = 5 + 2 + 3 ** len(symptoms._ORDINALS)
+    return log2(len(set(wholes)) * sum(frames**depth for depth in range(symptoms.MAX_INSIDE + 1)))
+
+
+def where_bits() -> float:
+    """What wrong calls share: nothing, one or two of the things that can be said of an argument. (Which tests failed is counted there.)"""
+    names = max(
+        len(inspect.signature(question.reference).parameters)
+        for lab in all_labs()
+        for question in questions_of(lab).values()
+    )
+    traits = 14 * names
+    return log2(1 + traits + traits**2)
 
 
 def error_bits() -> tuple[float, float, float]:
@@ -62,6 +75,7 @@ def forbidden_bits() -> float:
 def test_what_a_page_can_say_carries_no_more_bits_than_the_documentation_states():
     stated = {
         "The symptom": symptom_bits(),
+        "What wrong calls share": where_bits(),
         "The error": sum(error_bits()),
         "The forbidden function that was seen": forbidden_bits(),
         "What ended it": log2(len(STATUSES) + 1),

@@ -151,16 +151,22 @@ def _of_parts(actual: Any, expected: Any) -> Symptom | None:
         return None
     inner = min(shown.values(), key=lambda symptom: symptom.name in VAGUE)
     such = [i for i in wrong if shown.get(i, inner).name == inner.name]
-    which = "The results" if len(such) == len(expected) else f"The {_ordinals(such)} result"
     right = [i for i in range(len(expected)) if i not in wrong]
-    before = f"The {_ordinals(right)} result is right. " if right else ""
-    return _inside(inner, f"{before}{which}: {lower_first(inner.sentence)}")
+    if len(such) == len(expected):
+        which = "The results"
+    elif len(expected) > len(_ORDINALS):
+        which = "Some of the results"
+    else:
+        before = f"The {_named(right)} result is right. " if right else ""
+        which = f"{before}The {_named(such)} result"
+    return _inside(inner, f"{which}: {lower_first(inner.sentence)}")
 
 
-def _ordinals(places: Sequence[int]) -> str:
-    """ "first and third", of eight places at most."""
-    words = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-    return " and ".join(words[place] for place in places)
+_ORDINALS = ("first", "second", "third")
+
+
+def _named(places: Sequence[int]) -> str:
+    return " and ".join(_ORDINALS[place] for place in places)
 
 
 def _is_several(value: Any) -> bool:
