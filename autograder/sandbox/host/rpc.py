@@ -15,8 +15,18 @@ from autograder.sandbox.wire import Reference, WireError
 MAX_CALLBACKS = 200_000
 #: Bytes that a submission may make this process hold for its diagnosis, in all traces that live at a time.
 MAX_TRACE_BYTES = 128 << 20
-#: Stands in a trace for all that came when the allowance was spent.
-_TOO_MUCH = "too much to keep"
+
+
+class _TooMuch:
+    """Stands in a trace for all that came when the allowance was spent. It equals nothing, itself included."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+
+_TOO_MUCH = _TooMuch()
 
 
 @dataclass
