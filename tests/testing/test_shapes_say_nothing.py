@@ -33,6 +33,12 @@ def spelt(value: Any, empty: bool) -> Any:
     return value
 
 
+#: The engine's sentences are one list for all labs: one with arrays and one with modules stand for the others.
+EACH_LAB = [
+    lab if lab[:2] in ("01", "08") else pytest.param(lab, marks=pytest.mark.proof)
+    for lab in all_labs()
+    if not source_of_import(lab)
+]
 #: The calls whose results are spelt, first and last, and whether without values.
 FROM_THEN_ON = ((1, 10**9, True), (2, 10**9, False))
 ONE_CALL = tuple((n, n, True) for n in range(1, 6))
@@ -41,7 +47,7 @@ ONE_CALL = tuple((n, n, True) for n in range(1, 6))
 @pytest.mark.parametrize(
     "calls", [FROM_THEN_ON, pytest.param(ONE_CALL, marks=pytest.mark.proof)], ids=["from then on", "one call"]
 )
-@pytest.mark.parametrize("lab", [lab for lab in all_labs() if not source_of_import(lab)])
+@pytest.mark.parametrize("lab", EACH_LAB)
 def test_what_a_test_says_holds_no_size_of_the_students(
     lab: str, calls: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
