@@ -134,11 +134,11 @@ class FeedbackWriter:
             "run_notes": [note for note in result.notes if note in first],
             "notes": [note for note in result.notes if note not in first],
             "changes": changes,
+            "unwritten": judged and all(_is_unwritten(question) for question in result.questions),
             "others": [one for one in answers if one not in changes],
             "late": _late(result.lab, marks),
             "late_penalty": final.late_penalty,
             "waiting": _waiting(written),
-            "isolation": result.isolation,
             "unseen": result.lab not in all_labs() or not source_of_import(result.lab),
             "score": final.total,
             "max_score": sum(one.max_points for one in answers if one.points is not None),
@@ -170,8 +170,7 @@ def _question(
         words.append(f"Your teacher added {counted_points(final.extra_credit)} of extra credit.")
     headline, messages = _headline(question), {test.message for test in question.tests if not test.passed}
     one_reason = len(messages) == 1 and (question.did_not_run or _same(next(iter(messages)), headline))
-    unwritten = any(test.message == NOT_WRITTEN for test in question.tests)
-    code = OwnCode() if unwritten else own_code(cells, question)
+    code = OwnCode() if _is_unwritten(question) else own_code(cells, question)
     return AnswerView(
         kind="question",
         number=number,
@@ -208,6 +207,10 @@ def _headline(question: QuestionResult) -> str:
     failed = next((test.message for test in question.tests if not test.passed), "")
     cause = question.cause or failed or ("" if question.tests else "No test of this question could run.")
     return cause[:1].upper() + cause[1:]
+
+
+def _is_unwritten(question: QuestionResult) -> bool:
+    return any(test.message == NOT_WRITTEN for test in question.tests)
 
 
 def _same(message: str, sentence: str) -> bool:
