@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent / "fixtures" / "quick_start"))
 os.environ["PYTHONPATH"] = os.pathsep.join([sys.path[0], *filter(None, [os.environ.get("PYTHONPATH")])])
 
 import pytest
+from hypothesis import settings
 
 from tests.fixtures.browser import browser
 from tests.fixtures.frozen_course import course_at, frozen, graded, graded_class
@@ -35,6 +36,10 @@ __all__ = [
     "visit",
 ]
 
+
+# No test depends on the clock of a busy machine.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 #: What `make check` leaves to `make test`: jails, trainings, notebooks, nbgrader's own programs, the audit of every lab ...
 SLOW_TESTS = (

@@ -83,13 +83,13 @@ def same(a, b):
     return a == b
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(values)
 def test_plain_values_arrive_as_they_were(value):
     assert same(trip(value), value)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(arrays, st.booleans())
 def test_arrays_arrive_with_their_type_shape_and_elements(array, argument):
     arrived = trip(array, for_arguments=argument)
