@@ -41,13 +41,13 @@ def symptom_bits() -> float:
 
 
 def where_bits() -> float:
-    """What wrong calls share: nothing, one or two of the things that can be said of an argument. (Which tests failed is counted there.)"""
+    """What wrong calls share: nothing, one or two of the things that can be said of some arguments. (Which tests failed is counted there.)"""
     names = max(
         len(inspect.signature(question.reference).parameters)
         for lab in all_labs()
         for question in questions_of(lab).values()
     )
-    traits = 14 * names
+    traits = 13 * (2**names - 1)
     return log2(1 + traits + traits**2)
 
 

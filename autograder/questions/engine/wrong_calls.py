@@ -20,8 +20,8 @@ _AXES = {2: "two", 3: "three", 4: "four"}
 def shared_by_wrong_calls(lab: str, name: str, seen: Mapping[int, Outcome]) -> str:
     """What is true of every call that is wrong and of no call that is right, as a clause; "" where nothing is.
 
-    ``seen`` is what each call of the question came to, by its place. Where it is true of several arguments, the first is named;
-    two things of different kinds are both said, and of more nothing is: then it is chance::
+    ``seen`` is what each call of the question came to, by its place. Two things are both said, and of more nothing is:
+    then it is chance::
 
         shared_by_wrong_calls(lab, "mask_votes", outcomes_seen(answered))
         # "`mask` is a list"
@@ -36,24 +36,29 @@ def shared_by_wrong_calls(lab: str, name: str, seen: Mapping[int, Outcome]) -> s
     }
     if not 0 < len(wrong) < len(traits) or not wrong <= traits.keys():
         return ""
-    found: dict[str, str] = {}
-    for trait, kind in next(traits[place] for place in traits if place in wrong).items():
-        if {place for place in traits if trait in traits[place]} == wrong:
-            found.setdefault(kind, trait)
-    return " and ".join(found.values()) if len(found) <= 2 else ""
+    found: dict[str, dict[str, list[str]]] = {}
+    for (name, trait), kind in next(traits[place] for place in traits if place in wrong).items():
+        if {place for place in traits if (name, trait) in traits[place]} == wrong:
+            found.setdefault(kind, {}).setdefault(trait, []).append(f"`{name}`")
+    said = [_of_all(names, trait) for trait, names in (next(iter(such.items())) for such in found.values())]
+    return " and ".join(said) if len(said) <= 2 else ""
 
 
-def _traits(question: Question, case: Case) -> Iterator[tuple[str, str]]:
-    """What is true of a call's arguments, in words, and of which kind that is."""
+def _of_all(names: list[str], trait: str) -> str:
+    return f"{names[0]} {trait}" if len(names) == 1 else f"each of {', '.join(names)} {trait}"
+
+
+def _traits(question: Question, case: Case) -> Iterator[tuple[tuple[str, str], str]]:
+    """What is true of a call's arguments, by name and in words, and of which kind that is."""
     signature = inspect.signature(question.reference)
     given = signature.bind(*case.args, **case.kwargs).arguments
     for name, parameter in signature.parameters.items():
         if parameter.default is not parameter.empty:
             is_given = name in given and given[name] is not None
-            yield f"`{name}` is {'given' if is_given else 'left out'}", "given"
+            yield (name, "is given" if is_given else "is left out"), "given"
     for name, value in given.items():
         for trait, kind in _traits_of_value(value):
-            yield f"`{name}` {trait}", kind
+            yield (name, trait), kind
 
 
 def _traits_of_value(value: Any) -> Iterator[tuple[str, str]]:
@@ -74,5 +79,3 @@ def _traits_of_value(value: Any) -> Iterator[tuple[str, str]]:
     for axes, word in _AXES.items():
         if numbers.ndim >= axes:
             yield f"has {word} axes or more", "axes"
-    if numbers.ndim == 1:
-        yield "has one axis", "axes"
