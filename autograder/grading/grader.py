@@ -22,13 +22,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from coursekit.checks.symptoms import lower_first
 from coursekit.notebook.verdict import MIME
 
 from autograder.course.policy_file import settings, spec
 from autograder.errors import Unreadable
 from autograder.grading import cache_keys
 from autograder.grading.budgets import Budgets
+from autograder.grading.cause import cause_of, where_wrong
 from autograder.grading.cell_errors import stopped_cells, with_cell_errors
 from autograder.grading.demonstrations import made_by_demonstrations, names_bound
 from autograder.grading.diagnosis import candidates, with_same_values
@@ -46,7 +46,6 @@ from autograder.questions.engine.answers import Answer
 from autograder.questions.engine.as_tests import outcomes_seen
 from autograder.questions.engine.compare import Outcome
 from autograder.questions.engine.mutants import generated_name
-from autograder.questions.engine.wrong_calls import shared_by_wrong_calls
 from autograder.results import (
     STATUSES,
     CellOutcome,
@@ -335,7 +334,7 @@ class Grader:
             score = 0.0
         symptom, where, seen = None, "", outcomes_seen(tested.answered)
         if diagnosis is None:
-            where = _where(clock, self.lab, name, runs, seen)
+            where = where_wrong(clock, self.lab, name, runs, seen)
             kept = not tested.end and _answers_differ(session, clock, function, tested, wrong)
             symptom = KEPT if kept else _symptom(clock, self.lab, name, runs)
         shown_error = shown_error_of(runs, labelled_sources(repaired))
@@ -347,7 +346,7 @@ class Grader:
             diagnosis.title if diagnosis else None,
             diagnosis.hint if diagnosis else None,
             shown_error,
-            diagnosis.title if diagnosis else _cause(runs, symptom, shown_error, where),
+            diagnosis.title if diagnosis else cause_of(runs, symptom, shown_error, where),
             forbidden,
         )
         explained = diagnosis or symptom is KEPT or shown_error or tested.end or result.is_partly_tested
@@ -505,41 +504,6 @@ def _same_traces(clock: JudgeClock, one: TestRun, other: TestRun) -> bool | None
             return traces_match(one.trace, other.trace)
     except (Exception, JudgedTooLong):
         return None
-
-
-def _cause(runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str, where: str = "") -> str | None:
-    """What is wrong in words where no misconception matches; None when nothing is, or nobody can say."""
-    failed = [run for run in runs if not run.result.passed]
-    if not failed:
-        return None
-    if symptom is not None:
-        said = symptom.sentence
-    elif shown_error:
-        said = f"It raises an error: {shown_error.splitlines()[-1]}."
-    elif not (said := failed[0].result.message):
-        return None
-    else:
-        said = f"{said[:1].upper()}{said[1:]}."
-    return f"{where}: {lower_first(said)}" if where else said
-
-
-def _where(
-    clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun], seen: Mapping[int, Outcome]
-) -> str:
-    """Where an answer goes wrong: what its wrong calls share, or the one or two parts that fail, or pass, alone; "" elsewhere."""
-    parts = [run for run in runs if run.test.weight]
-    failed = [run for run in parts if not run.result.passed]
-    passed = [run for run in parts if run.result.passed]
-    if not failed or not all(run.ran for run in runs):
-        return ""
-    with contextlib.suppress(Exception, JudgedTooLong), clock.judging():
-        if shared := shared_by_wrong_calls(lab, question, seen):
-            return f"Wrong only where {shared}"
-    few = min(failed, passed, key=len)
-    if not 0 < len(few) <= 2:
-        return ""
-    said = " and ".join(f"“{run.test.title.rstrip('.')}”" for run in few)
-    return f"Right but for {said}" if few is failed else f"Right only in {said}"
 
 
 def shown_error_of(runs: Sequence[TestRun], sources: Sequence[tuple[str, str]]) -> str:

@@ -134,7 +134,7 @@ class FeedbackWriter:
             "run_notes": [note for note in result.notes if note in first],
             "notes": [note for note in result.notes if note not in first],
             "changes": changes,
-            "unwritten": judged and all(_is_unwritten(question) for question in result.questions),
+            "unwritten": judged and {*map(_is_unwritten, result.questions)} == {True},
             "others": [one for one in answers if one not in changes],
             "late": _late(result.lab, marks),
             "late_penalty": final.late_penalty,

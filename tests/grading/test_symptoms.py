@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from autograder.grading.grader import _cause, _where
+from autograder.grading.cause import cause_of, where_wrong
 from autograder.grading.symptoms import find_symptom, symptom_of
 from autograder.grading.time_guard import JudgeClock
 from autograder.questions.engine.as_tests import outcomes_seen
@@ -176,8 +176,8 @@ def test_a_cause_says_what_the_wrong_calls_share_or_which_part_fails_alone():
     def cause(answer):
         student = student_with_answer(lab, question, answer)
         runs = run_question(lab, question, student)
-        where = _where(JudgeClock(), lab, question, runs, outcomes_seen(student.answered))
-        return _cause(runs, find_symptom(lab, question, runs), "TypeError: …", where)
+        where = where_wrong(JudgeClock(), lab, question, runs, outcomes_seen(student.answered))
+        return cause_of(runs, find_symptom(lab, question, runs), "TypeError: …", where)
 
     for_arrays_only = cause(lambda votes, mask: (votes * mask[:, None]).sum(axis=0))
     assert for_arrays_only == "Wrong only where `mask` is a list: it raises an error: TypeError: …."

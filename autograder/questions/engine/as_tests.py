@@ -111,7 +111,7 @@ def _of_error(error: StudentError) -> Outcome:
 
 
 def outcomes_seen(answered: Mapping[Any, Any]) -> dict[int, Outcome]:
-    """What each call came to, by its place, from what ``Student.once`` keeps; with the course's earlier answers, if it was made so."""
+    """What each call came to, by its place, from what ``Student.once`` keeps. Calls that were made again are left out."""
     return {
         place: _of_error(came) if isinstance(came, StudentError) else came
         for (_, (place, again)), (_, came) in answered.items()

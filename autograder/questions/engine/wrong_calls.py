@@ -67,8 +67,12 @@ def _traits_of_value(value: Any) -> Iterator[tuple[str, str]]:
     numbers = None if isinstance(value, str) else as_numbers(value)
     if numbers is None:
         return
+    if numbers.ndim == 0 and numbers.dtype.kind == "b":
+        yield f"is {bool(numbers)}", "size"
+        return
     if numbers.dtype.kind in "iub" and numbers.size:
-        yield f"holds {'truth values' if numbers.dtype.kind == 'b' else 'whole numbers'}", "numbers"
+        words = "truth values" if numbers.dtype.kind == "b" else "whole numbers"
+        yield f"holds {words}" if numbers.ndim else "is a whole number", "numbers"
     if numbers.ndim == 0:
         if numbers.dtype.kind != "c" and not np.isnan(numbers):
             yield ("is 0" if numbers == 0 else "is above 0" if numbers > 0 else "is below 0"), "size"

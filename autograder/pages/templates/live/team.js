@@ -19,7 +19,7 @@ const button = (text, pressed) => {
 const number = (value) => value === null ? "" : String(Math.round(100 * value) / 100);
 // When an exercise was started, ends or was stopped, as a time of the day; any other value as it is.
 const clock = (name, value) => ["started", "ends", "stopped"].includes(name)
-  ? new Date(1000 * value).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false }) : value;
+  ? new Date(1000 * value).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }) : value;
 // A cell of the table; on a phone, where the headings are gone, its `words` stand behind it.
 const cell = (text, words) => {
   const made = element("td", text, "number");

@@ -1,0 +1,51 @@
+"""Says in words what is wrong with an answer that no misconception describes, and where it goes wrong."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+
+from coursekit.checks.symptoms import lower_first
+
+from autograder.grading.symptoms import Symptom
+from autograder.grading.time_guard import JudgeClock, JudgedTooLong
+from autograder.questions.engine.compare import Outcome
+from autograder.questions.engine.wrong_calls import shared_by_wrong_calls
+from autograder.testing.run import TestRun
+
+
+def cause_of(
+    runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str, where: str = ""
+) -> str | None:
+    """What is wrong in words where no misconception matches; None when nothing is, or nobody can say."""
+    failed = [run for run in runs if not run.result.passed]
+    if not failed:
+        return None
+    if symptom is not None:
+        said = symptom.sentence
+    elif shown_error:
+        said = f"It raises an error: {shown_error.splitlines()[-1]}."
+    elif not (said := failed[0].result.message):
+        return None
+    else:
+        said = f"{said[:1].upper()}{said[1:]}."
+    return f"{where}: {lower_first(said)}" if where else said
+
+
+def where_wrong(
+    clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun], seen: Mapping[int, Outcome]
+) -> str:
+    """Where an answer goes wrong: what its wrong calls share, or the one or two parts that fail, or pass, alone; "" elsewhere."""
+    parts = [run for run in runs if run.test.weight]
+    failed = [run for run in parts if not run.result.passed]
+    passed = [run for run in parts if run.result.passed]
+    if not failed or not all(run.ran for run in runs):
+        return ""
+    with contextlib.suppress(Exception, JudgedTooLong), clock.judging():
+        if shared := shared_by_wrong_calls(lab, question, seen):
+            return f"Wrong only where {shared}"
+    few = min(failed, passed, key=len)
+    if not 0 < len(few) <= 2:
+        return ""
+    said = " and ".join(f"“{run.test.title.rstrip('.')}”" for run in few)
+    return f"Right but for {said}" if few is failed else f"Right only in {said}"
