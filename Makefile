@@ -13,7 +13,7 @@ COMMA := ,
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # uv installs and resolves in seconds. It asks the index that pip is set up for.
 UV = $(addprefix UV_DEFAULT_INDEX=,$(shell $(BIN)/python -m pip config get global.index-url 2>/dev/null)) $(BIN)/uv
-TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 4 --dist loadgroup
 
 .PHONY: help setup lock demo check test proof lint mutants lines pictures lab lecture site formgrader bench clean
 
