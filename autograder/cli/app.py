@@ -334,7 +334,7 @@ def export(
         str,
         _argument(
             "FORMAT",
-            "canvas, moodle, moodle-worksheet, canvas-feedback, moodle-feedback, gradescope, gradescope-zip or github.",
+            "canvas, moodle, moodle-worksheet, moodle-feedback, gradescope, gradescope-zip or github.",
         ),
     ],
     lab: LabArgument,
@@ -346,12 +346,6 @@ def export(
             "--roster CSV", "A CSV that the learning system exported: its students and columns are kept."
         ),
     ] = None,
-    download: Annotated[
-        Path | None,
-        _option(
-            "--download ZIP", "canvas-feedback only: Canvas's bulk download that the submissions came from."
-        ),
-    ] = None,
 ) -> None:
     """Write the results, with what people entered in Formgrader, for another system."""
     from autograder.cli.rewrite import export_results
@@ -360,7 +354,7 @@ def export(
     from autograder.run.world_readable import refuse_world_readable
 
     refuse_world_readable(*filter(None, [to]))
-    made = export_results(form, lab_name(lab), out, to, roster=roster, download=download)
+    made = export_results(form, lab_name(lab), out, to, roster=roster)
     if len(made.paths) == 1:
         console.print(f"✓ {made.paths[0]}", markup=False)
     elif made.paths:

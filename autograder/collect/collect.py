@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from autograder.collect.entries import entries, shortened
-from autograder.collect.names import KINDS, TYPED, Owned, kind_and_why, owned, without_wrapper
+from autograder.collect.names import KINDS, Owned, kind_and_why, owned, without_wrapper
 from autograder.collect.people import Download, Student, of_members, students_of
 from autograder.collect.placing import TIME_FORMAT, Outcome, collect_student, make_folder, place
 from autograder.collect.times import Row, Times, read_times
@@ -88,14 +88,6 @@ def collect_folder(
     files = tuple(Owned(entry, student, entry.parts[-1]) for entry in entries(folder, notes))
     outcome = collect_student(Student(student, student, files), submitted_at, Download(submitted, lab))
     return Collected((student,) if outcome.is_collected else (), (*notes, *outcome.notes))
-
-
-def canvas_names(source: Path, lab: str) -> list[tuple[str, str]]:
-    """Each file in Canvas's bulk download with a certain owner: the student's folder, as ``collect`` names it, and the path."""
-    mine, _, _ = owned(without_wrapper(entries(source, []), lab, "canvas")[0], "canvas")
-    known = [one for one in mine if one.number and one.file not in ("", *TYPED)]
-    students, _ = students_of(known, Download(source, lab, "canvas", class_list()))
-    return [(student.name, one.entry.path) for student in students for one in student.files]
 
 
 def _read(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from autograder.course.lab import LabSpec
 from autograder.course.lists import read_list
 from autograder.course.policy_file import class_list
 from autograder.errors import GradingError
-from autograder.exports import canvas, classroom, feedback_zips, gradescope, gradescope_zip, moodle
+from autograder.exports import as_json, canvas, gradescope_zip, moodle
 from autograder.exports.rows import Exported, Grades, graded
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks
@@ -22,14 +22,10 @@ FORMATS: dict[str, tuple[str, Callable[[Grades, Path], Exported]]] = {
     "canvas": ("a gradebook CSV for Canvas's import", canvas.write),
     "moodle": ("a CSV for Moodle's grade import", moodle.write_grades),
     "moodle-worksheet": ("Moodle's offline grading worksheet, filled in", moodle.write_worksheet),
-    "canvas-feedback": ("the feedback pages for Canvas's Upload Submissions", feedback_zips.write_canvas),
-    "moodle-feedback": (
-        "the feedback pages for Moodle's upload of feedback files",
-        feedback_zips.write_moodle,
-    ),
-    "gradescope": ("Gradescope's results.json, one a student", gradescope.write_results),
+    "moodle-feedback": ("the feedback pages for Moodle's upload of feedback files", moodle.write_feedback),
+    "gradescope": ("Gradescope's results.json, one a student", as_json.write_gradescope),
     "gradescope-zip": ("an autograder to upload to Gradescope", gradescope_zip.write_zip),
-    "github": ("GitHub Classroom's autograding results, one a student", classroom.write),
+    "github": ("GitHub Classroom's autograding results, one a student", as_json.write_github),
 }
 
 
@@ -41,7 +37,6 @@ def export(
     *,
     marks: Mapping[str, TeacherMarks] | None = None,
     roster: Path | None = None,
-    download: Sequence[tuple[str, str]] = (),
 ) -> Exported:
     """Write ``results`` in one of ``FORMATS`` under the folder ``out``.
 
@@ -49,13 +44,11 @@ def export(
     scores, written answers, extra credit and late penalties included. Without them only the functions'
     automatic points count. ``roster`` is a CSV that the learning system itself exported (Canvas's
     gradebook, Moodle's grades or worksheet): its columns are kept and its students matched, so that the
-    import finds everybody. ``download`` holds student and path of each file of Canvas's bulk download. Raises GradingError for an unknown format, or a file that cannot be used.
+    import finds everybody. Raises GradingError for an unknown format, or a file that cannot be used.
     """
     if format not in FORMATS:
         raise GradingError(f"There is no export format “{format}”: choose one of {', '.join(FORMATS)}.")
     table = read_list(roster) if roster is not None else None
     cells = test_cells(spec)
     rows = tuple(graded(result, spec, marks, cells) for result in results)
-    return FORMATS[format][1](
-        Grades(spec, rows, table, marks is not None, class_list(), marks or {}, tuple(download)), out
-    )
+    return FORMATS[format][1](Grades(spec, rows, table, marks is not None, class_list(), marks or {}), out)
