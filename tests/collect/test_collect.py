@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import stat
-import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pytest
 from nbgrader.utils import parse_utc
 
 from autograder.audit.simulate import answered
-from autograder.collect import Collected, canvas_names, collect, collect_folder
+from autograder.collect import Collected, collect, collect_folder
 from autograder.collect import entries as reading
 from autograder.course.masters import course_root
 from autograder.errors import GradingError, UserError
@@ -54,11 +53,13 @@ LONG_AGO = "1999-01-01 00:00:00 UTC"
 MOODLE = "assignsubmission_file"
 
 
-def zip_bytes(files: dict[str, str], time: tuple[int, ...] = EARLY) -> bytes:
+def zip_bytes(
+    files: dict[str, str], time: tuple[int, ...] = EARLY, method: int = zipfile.ZIP_STORED
+) -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         for name, text in files.items():
-            archive.writestr(zipfile.ZipInfo(name, date_time=time), text)  # type: ignore[arg-type]
+            archive.writestr(zipfile.ZipInfo(name, date_time=time), text, method)  # type: ignore[arg-type]
     return content.getvalue()
 
 
@@ -113,7 +114,7 @@ DOWNLOADS: dict[str, tuple[dict[str, str | bytes], dict[str, str], list[str]]] =
     "many zips of one student": (
         {f"ada/{n}.zip": zip_bytes({NB: str(n)}) for n in range(9)} | {f"bo/{NB}": "bo"}, {"ada": "4", "bo": "bo"}, [f"Not read: ada/{n}.zip; of one student 5 zips are opened." for n in (5, 8)],
     ),
-    "many files of one student": ({f"zoe/.venv/lib/{n}.py": "" for n in range(21_000)} | {f"{who}/{NB}": who for who in ("ada", "zoe")}, {"ada": "ada", "zoe": "zoe"}, []),
+    "many files of one student": ({f"zoe/.venv/lib/{n}.py": "" for n in range(10_500)} | {f"{who}/{NB}": who for who in ("ada", "zoe")}, {"ada": "ada", "zoe": "zoe"}, []),
     "folders that are too deep": ({f"ada/{NB}": "ada", f"eve/{'a/' * 9000}{NB}": "eve"}, {"ada": "ada"}, ["deeper than 50 folders"]),
     "names that lead out of the folder": (
         {f"ada/{NB}": "good", f"../../{NB}": "", f"/etc/{NB}": "", f"C:\\x\\{NB}": "", f"ada/../../{NB}": "", f"..\\{NB}": ""}, {"ada": "good"}, ["outside its folder"],
@@ -163,13 +164,16 @@ def test_links_are_refused_in_zips_and_folders(tmp_path, out):
     assert submitted(out) == {"ada": "good"} and any("is a link" in note for note in done.notes)
 
     (tmp_path / "secret.ipynb").write_text("secret")
-    source = folder_of(tmp_path / "class", {f"cy/{LAB}.ipynb": "cy", "dee/readme.txt": ""})
-    (source / "dee" / f"{LAB}.ipynb").symlink_to(tmp_path / "secret.ipynb")
+    source = folder_of(tmp_path / "class", {f"cy/{NB}": "cy", "dee/readme.txt": ""})
+    (source / "dee" / NB).symlink_to(tmp_path / "secret.ipynb")
     (source / "eve").symlink_to(tmp_path)
+    (source / "ed" / "/".join("a" * 60)).mkdir(parents=True)
     os.mkfifo(source / "cy" / "pipe.ipynb")
     done = collect(source, out, LAB)
     assert submitted(out) == {"ada": "good", "cy": "cy"}
+    assert {path.parent.name for path in out.glob(f"*/{LAB}")} >= {"dee", "ed", "eve"}
     assert sum("is a link" in n or "no plain file" in n for n in done.notes) == 3
+    assert any("Not read: ed/a/" in note and "deeper than 50 folders" in note for note in done.notes)
 
 
 def test_a_bomb_is_read_up_to_the_cap_only(tmp_path, out, monkeypatch):
@@ -187,14 +191,20 @@ def test_a_bomb_is_read_up_to_the_cap_only(tmp_path, out, monkeypatch):
     monkeypatch.setattr(reading, "MAX_INNER_ENTRIES", 30)
     files: dict[str, str | bytes] = {
         f"big/{LAB}.ipynb": b"\0" * (3 << 20),
+        "large/a.zip": zip_bytes({NB: "x" * (3 << 20)}, method=zipfile.ZIP_DEFLATED),
         "many/a.zip": zip_bytes({f"{number}.ipynb": "x" for number in range(31)}),
-        "bo/b.zip": zip_bytes({f"{LAB}.ipynb": "bo"}),
+        "odd/a.zip": zip_bytes({NB: "x" * (3 << 20)}, method=zipfile.ZIP_BZIP2),
+        "bo/b.zip": zip_bytes({NB: "bo"}),
     }
     done = collect(zip_of(tmp_path / "y.zip", files), out / "2", LAB)
     assert submitted(out / "2") == {"bo": "bo"}
-    assert all(
-        any(words in note for note in done.notes) for words in ("more than 1 MB", "lists more than 30")
-    )
+    for words in (
+        f"big/{NB} unpacks to more than 1 MB",
+        f"large/a.zip: {NB} unpacks",
+        "lists more than 30",
+        "unusual way",
+    ):
+        assert any(words in note for note in done.notes), words
 
 
 def test_collecting_again_keeps_the_notebook_that_is_known_to_be_newer(tmp_path, out):
@@ -227,26 +237,6 @@ def test_nothing_to_collect_is_a_sentence(tmp_path, out):
         collect(tmp_path, out, LAB, kind="fax")
 
 
-@pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])
-def test_a_students_zip_bomb_costs_little_memory_and_that_student_alone(tmp_path, out, compression):
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", compression) as archive, archive.open(f"{LAB}.ipynb", "w") as member:
-        for _ in range(12):
-            member.write(bytes(16 << 20))
-    source = zip_of(
-        tmp_path / "all.zip",
-        {"bob_100_1000_work.zip": packed.getvalue(), f"ada_101_1101_{LAB}.ipynb": "ada"},
-    )
-    tracemalloc.start()
-    try:
-        done = collect(source, out, LAB, kind="canvas")
-        most = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert done.students == ("ada_101",) and any("work.zip" in note for note in done.notes)
-    assert most < 160 << 20  # 64 MB are taken, once more while they are put together
-
-
 def test_one_students_thousand_bad_files_leave_the_others_notes_in_sight(tmp_path, out):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -258,12 +248,6 @@ def test_one_students_thousand_bad_files_leave_the_others_notes_in_sight(tmp_pat
     )
     assert len(done.notes) < 50 and sum(map(len, done.notes)) < 20_000
     assert any("2995 more" in note for note in done.notes)
-    source = folder_of(tmp_path / "all", {f"{who}/{LAB}.ipynb": who for who in ("ada", "eve")})
-    for number in range(300):
-        (source / "eve" / str(number)).symlink_to("x")
-    (source / "ada" / "l").symlink_to("x")
-    notes = collect(source, out, LAB).notes
-    assert len(notes) < 15 and any("ada/l" in note for note in notes)
 
 
 def damaged(path: Path) -> Path:
@@ -303,19 +287,8 @@ def test_whoever_is_in_the_download_has_a_folder_whatever_their_files_are(tmp_pa
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(link, "/etc/passwd")
     assert collect(damaged(path), out / "p", LAB).students == ("ada",)
-    assert {path.parent.name for path in (out / "p").glob(f"*/{LAB}")} == {
-        "ada",
-        "bo",
-        "cy",
-        "di",
-        "ed",
-        "gy",
-    }
-    source = folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": "ada"})
-    (source / "ed").mkdir()
-    (source / "eve").symlink_to(tmp_path)
-    collect(source, out / "f", LAB)
-    assert {path.parent.name for path in (out / "f").glob(f"*/{LAB}")} == {"ada", "ed", "eve"}
+    there = {path.parent.name for path in (out / "p").glob(f"*/{LAB}")}
+    assert there == {"ada", "bo", "cy", "di", "ed", "gy"}
 
 
 def test_a_name_in_utf8_without_the_mark_is_read_as_it_was_written(tmp_path, out):
@@ -365,14 +338,6 @@ def test_one_folder_of_one_student(tmp_path, out):
     assert done.students == () and "ada handed in no notebook" in " ".join(done.notes)
 
 
-def test_a_students_folders_may_be_too_deep(tmp_path, out):
-    source = folder_of(tmp_path / "all", {f"{who}/{NB}": who for who in ("ada", "eve")})
-    (source / "eve" / "/".join("a" * 60)).mkdir(parents=True)
-    done = collect(source, out, LAB)
-    assert sorted(submitted(out).values()) == ["ada", "eve"]
-    assert any("Not read: eve/a/" in note and "deeper than 50 folders" in note for note in done.notes)
-
-
 #: Eve's number is 5000 and her file's 9001; what she calls herself looks like Ada's name and number.
 NAMES = ["lovelaceada_4711", "lovelaceada_4711_99999999_x", "x_4711", "lovelaceada_LATE_4711"]
 LISTED = "student,name,canvas id\nada,Ada Lovelace,4711\nbo,Bo Diaz,4712\n"
@@ -397,36 +362,3 @@ def test_a_file_of_two_readings_is_nobodys_and_named(tmp_path, out, course_at, n
     course_at("", LISTED)
     collect(download(tmp_path, name, "hw.ipynb"), out / "listed", LAB, kind="canvas")
     assert submitted(out / "listed") == {"ada": "ada", "bo": "bo"}
-    names = canvas_names(download(tmp_path, name), LAB)
-    assert [student for student, _ in names] == ["ada", "bo"], "no page goes back under it"
-
-
-ALIKE = [f"HW_{number}_2_ann{number}_attempt_2026-10-24-17-59-00_{NB}" for number in range(3)]
-UNREAD = {
-    "Blackboard": [f"HW_{user}_attempt_2026-10-24-17-59-00_{NB}" for user in ("ann", "bo")] + ["somebody.ipynb"],
-    "Blackboard, whose names are Canvas's as well": ALIKE,
-    "ILIAS": [f"E/Abgaben/Roth_Eva_eroth_{n}/20261024120000_{NB}" for n in (1, 2)] + ["E/status.xlsx"],
-    "Brightspace": ["123-456 - Ann Lee - Oct 24, 2026 559 PM/x.ipynb", "124-456 - Bo Li - Oct 4, 2026 1159 AM/x.ipynb"],
-    "Brightspace, without folders": ["123-456 - Ann Lee- Oct 24, 2026 5.59 PM - x.ipynb"],
-    "Gradescope": ["assignment_1_export/submission_11/x.ipynb", "assignment_1_export/submission_12/x.ipynb"],
-    "Microsoft Teams": ["Student work/Ann Lee/HW/Version 1/x.ipynb", "Student work/Bo Li/HW/Version 2/x.ipynb"],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("system", UNREAD)
-def test_a_download_of_a_system_that_is_not_read_is_refused_by_name(tmp_path, out, system):
-    source = zip_of(tmp_path / "d.zip", dict.fromkeys(UNREAD[system], "x"))
-    with pytest.raises(
-        UserError, match=f"a download of {system.split(',')[0]}, which is not read: put each student's"
-    ):
-        collect(source, out, LAB)
-    assert not out.exists()
-
-
-def test_one_students_files_do_not_make_a_download_another_systems(tmp_path, out):
-    files: dict[str, str | bytes] = {
-        f"eve_1_{n}_x_attempt_2026-10-24-17-59-00_{n}.ipynb": "x" for n in range(100, 110)
-    }
-    files |= {f"ann_2_20_{NB}": "ann", f"bo_3_30_{NB}": "bo"}
-    done = collect(zip_of(tmp_path / "d.zip", files), out, LAB)
-    assert done.kind == "canvas" and sorted(submitted(out)) == ["ann_2", "bo_3", "eve_1"]
