@@ -59,10 +59,6 @@ TEST_STUDENT = "student, test"
 NAMED = 10
 
 
-class AnotherName(UserError):
-    """A number and a name mean different people: one may have a new name, of many it is another course's list."""
-
-
 def folded(text: str) -> str:
     """A text for comparing: no case, no accents, straight apostrophes, single spaces."""
     plain = unicodedata.normalize("NFKD", text.replace("’", "'").replace("\ufeff", ""))

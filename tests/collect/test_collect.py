@@ -73,6 +73,14 @@ DOWNLOADS: dict[str, tuple[dict[str, str | bytes], dict[str, str], list[str]]] =
     "canvas, handed in again": (
         {f"adaada_1_2_{NB}": "first", f"adaada_1_3_{LAB}-1.ipynb": "second", f"bo_2_9_{NB}": "b"}, {"adaada_1": "second", "bo_2": "b"}, [],
     ),
+    "canvas, names with underscores and numbers, anonymous ones, a typed text": (
+        {
+            f"van_der_bergjan_4711_900_{NB}": "jan", "anon_aB3x9_902_my_2_3_notebook.ipynb": "a", f"LATE_anon_Zz9q1_903_{NB}": "z",
+            "typed_4714_904_text.html": "my answer", "prince_1_4715_905_mine.ipynb": "", f"curiemarie_4716_906_12_{NB}": "marie",
+        },
+        {"anon_Zz9q1": "z", "anon_aB3x9": "a", "curiemarie_4716": "marie", "van_der_bergjan_4711": "jan"},
+        ["prince_1_4715_905_mine.ipynb is not collected", "typed_4714 handed in a typed text but no notebook"],
+    ),
     "canvas, unpacked and packed again": (
         {f"submissions/{who}_900_{NB}": who for who in ("ada_1", "bo_2", "cleo_3")}, {who: who for who in ("ada_1", "bo_2", "cleo_3")}, [],
     ),

@@ -10,12 +10,14 @@ import nbformat
 import pytest
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict
+from jinja2 import FileSystemLoader
 from nbconvert.exporters import HTMLExporter
-from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
+from nbgrader.server_extensions.formgrader import formgrader, handlers
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.course.masters import course_root
 from autograder.nbgrader_plugin.formgrader import configure
+from autograder.nbgrader_plugin.settings import apply_to
 from autograder.pages import clean_html as clean_html_module
 from autograder.pages.clean_html import cell_html, clean_html
 from tests.fixtures.small_lab import nbgrader_cell
@@ -85,7 +87,7 @@ def notebook(texts: tuple[str, ...]) -> nbformat.NotebookNode:
 
 def page(config: Config, texts: tuple[str, ...]) -> str:
     """Formgrader's page of a notebook that holds these texts: its own settings first, the course's after them."""
-    whole = FormgradeExtension().build_extra_config()
+    whole = formgrader.FormgradeExtension().build_extra_config()
     whole.merge(config)
     assert whole.HTMLExporter.template_name == "formgrade"
     resources = {
@@ -202,3 +204,25 @@ def test_a_large_table_is_shown_as_a_table():
     row = "<tr>" + "<td><b>1</b></td>" * 10 + "</tr>"
     assert clean_html(f"<div><table>{row * 200}</table></div>").count("<td>") == 2000
     assert clean_html("<svg>" + "<rect width='1'/>" * 500 + "</svg><b>all</b>") == "<b>all</b>"
+
+
+NAME = '<img src=x onerror=alert(1)>"; alert(2); "'
+PAGES = (
+    "manage_students_assignments.tpl",
+    "manage_students_notebook_submissions.tpl",
+    "manage_submissions.tpl",
+    "gradebook_notebook_submissions.tpl",
+    "gradebook_notebooks.tpl",
+)
+
+
+def test_no_page_runs_what_stands_in_a_name(monkeypatch):
+    monkeypatch.setattr(formgrader, "Environment", formgrader.Environment)
+    apply_to(Config())
+    environment = formgrader.Environment(loader=FileSystemLoader([handlers.template_path]))
+    for page in PAGES:
+        text = environment.get_template(page).render(
+            student_id=NAME, assignment_id=NAME, notebook_id=NAME, base_url="", course_dir=NAME
+        )
+        assert "&lt;img src=x" in text and "<img src=x" not in text, page
+        assert '"; alert(2)' not in text and "<script src=" in text, page
