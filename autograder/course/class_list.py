@@ -1,6 +1,6 @@
 """The class list, ``roster.csv``: students with their names in each system, sections and extensions.
 
-Canvas's gradebook export, Moodle's list of participants or grades, or a file made by hand: CSV, xlsx or JSON.
+Canvas's gradebook export, Moodle's list of participants or grades, or a file made by hand: CSV or JSON.
 """
 
 from __future__ import annotations
