@@ -334,7 +334,7 @@ def export(
         str,
         _argument(
             "FORMAT",
-            "canvas, moodle, moodle-worksheet, moodle-feedback, gradescope, gradescope-zip or github.",
+            "canvas, moodle, moodle-worksheet, moodle-feedback, gradescope or gradescope-zip.",
         ),
     ],
     lab: LabArgument,

@@ -245,14 +245,6 @@ def test_what_people_entered_is_in_the_exported_points(tmp_path, spec, make_resu
         assert line in json.loads(gradescope.read_text())["output"]
     [canvas] = export("canvas", results, spec, tmp_path, marks=marks)
     assert [row[-2:] for row in table(canvas)[1:]] == [["15", "(read only)"], ["12", ""], ["5", ""]]
-    [ada, bo] = export("github", [results[0], make_result("bo", status="missing", questions=())], spec, tmp_path, marks=marks)  # fmt: skip
-    content = json.loads(ada.read_text(encoding="utf-8"))
-    assert content["version"] == 1 and content["status"] == "fail" and content["max_score"] == 15.0
-    assert sum(test["score"] for test in content["tests"]) == pytest.approx(12)
-    assert [test["status"] for test in content["tests"]] == ["pass", "fail", "pass"]
-    fields = {"name", "status", "score", "message", "test_code", "filename", "line_no", "duration"}
-    assert set(content["tests"][0]) == fields
-    assert json.loads(bo.read_text())["status"] == "error", "nothing could run"
 
 
 def test_gradescopes_results_have_the_documented_fields(tmp_path, spec, make_result):
@@ -301,7 +293,7 @@ def test_each_row_says_what_its_grade_lacks(tmp_path, spec, make_result, course_
     assert "points of an earlier time" in lacks["ed"]
     header = ["Identifier", "Username", "Grade", "Maximum grade", "Feedback comments"]
     listed = put(tmp_path / "l.csv", [header, ["Participant 1", "ada", "", "15", ""]])
-    for form in ("gradescope", "github", "moodle-worksheet"):
+    for form in ("gradescope", "moodle-worksheet"):
         roster = listed if form == "moodle-worksheet" else None
         [path] = export(form, results[:1], spec, tmp_path, marks=marks, roster=roster)
         assert "ot final: why_softmax not read yet" in path.read_text(), form
@@ -310,7 +302,7 @@ def test_each_row_says_what_its_grade_lacks(tmp_path, spec, make_result, course_
 HOSTILE = ["=cmd|'/C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "../../x", 'a"b,c\nd', "＝1"]
 
 
-@pytest.mark.parametrize("form", ["canvas", "moodle", "moodle-worksheet", "gradescope", "github"])
+@pytest.mark.parametrize("form", ["canvas", "moodle", "moodle-worksheet", "gradescope"])
 def test_no_hostile_name_becomes_a_formula_or_leaves_the_folder(tmp_path, spec, make_result, form):
     (tmp_path / "out").mkdir()
     roster, names = None, [*HOSTILE, "\udcff", "\t=1"]
