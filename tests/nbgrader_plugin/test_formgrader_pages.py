@@ -1,9 +1,10 @@
-"""Formgrader's pages show what students wrote, and run none of it."""
+"""Formgrader opens a class's own gradebook; its pages show what students wrote, and run none of it."""
 
 from __future__ import annotations
 
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import nbformat
@@ -13,10 +14,14 @@ from coursekit.notebook.verdict import Mark, Verdict
 from jinja2 import FileSystemLoader
 from nbconvert.exporters import HTMLExporter
 from nbgrader.server_extensions.formgrader import formgrader, handlers
+from sqlalchemy import create_engine
+from sqlalchemy import text as sql
 from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.course.masters import course_root
-from autograder.nbgrader_plugin.formgrader import configure
+from autograder.course.masters import all_labs, course_root
+from autograder.errors import UserError
+from autograder.nbgrader_plugin.exporter import _places
+from autograder.nbgrader_plugin.formgrader import address_of, configure
 from autograder.nbgrader_plugin.settings import apply_to
 from autograder.pages import clean_html as clean_html_module
 from autograder.pages.clean_html import cell_html, clean_html
@@ -226,3 +231,30 @@ def test_no_page_runs_what_stands_in_a_name(monkeypatch):
         )
         assert "&lt;img src=x" in text and "<img src=x" not in text, page
         assert '"; alert(2)' not in text and "<script src=" in text, page
+
+
+@pytest.mark.parametrize("name", ["q?mode=x", "p%41y", "a b+c", "ü#x", "50%"])
+def test_the_gradebook_that_is_opened_is_the_one_in_the_folder(tmp_path, name):
+    out = tmp_path / name
+    out.mkdir()
+    (out / "gradebook.db").touch()
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(configure(out))).load_config()
+    with create_engine(config.CourseDirectory.db_url).begin() as opened:  # as nbgrader's gradebook does
+        opened.execute(sql("CREATE TABLE somebody (name TEXT)"))
+    assert (out / "gradebook.db").stat().st_size > 0
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_the_button_grades_into_that_gradebook_and_into_no_other_that_an_address_may_mean(tmp_path):
+    root = tmp_path / "q?mode=x"
+    course = SimpleNamespace(
+        root=str(root),
+        directory_structure="{nbgrader_step}/{student_id}/{assignment_id}",
+        autograded_directory="autograded",
+        submitted_directory="submitted",
+        db_url=address_of(root / "gradebook.db"),
+    )
+    assert _places(SimpleNamespace(coursedir=course), all_labs()[0]) == (root, root / "submitted")
+    course.db_url = f"sqlite:///{root / 'gradebook.db'}"  # nbgrader's own, which means another file
+    with pytest.raises(UserError, match="let db_url be sqlite:"):
+        _places(SimpleNamespace(coursedir=course), all_labs()[0])
