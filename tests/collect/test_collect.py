@@ -8,14 +8,10 @@ import stat
 import zipfile
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbgrader.utils import parse_utc
 
-from autograder.audit.simulate import answered
-from autograder.collect import Collected, collect, collect_folder
+from autograder.collect import Collected, collect
 from autograder.collect import entries as reading
-from autograder.course.masters import course_root
 from autograder.errors import GradingError, UserError
 
 LAB = "07_self_attention"
@@ -144,22 +140,6 @@ def test_a_download_is_collected_and_what_was_chosen_is_said(tmp_path, out, down
     for words in said:
         assert any(words in note for note in done.notes), words
     assert all(path.startswith("submitted/") for path in everything(tmp_path / "out"))
-
-
-def test_the_only_notebook_with_an_answer_wins_over_the_right_name(tmp_path, out):
-    blank = (course_root() / "notebooks" / LAB / f"{LAB}.ipynb").read_text()
-    written = nbformat.writes(answered(LAB, {"causal_mask": "def causal_mask(n):\n    return n"}))
-    files = {
-        f"ada/{LAB}.ipynb": blank,
-        f"ada/{LAB}-Copy1.ipynb": written,
-        f"bo/{LAB}.ipynb": written,
-        f"bo/{LAB}-Copy1.ipynb": written + " ",
-        f"cy/{LAB}.ipynb": blank,
-        "cy/draft.ipynb": "{}",
-    }
-    done = collect(zip_of(tmp_path / "z.zip", files), out, LAB)
-    assert submitted(out) == {"ada": written, "bo": written, "cy": blank}
-    assert any(f"{LAB}-Copy1.ipynb, the only one with an answer in it, was taken" in n for n in done.notes)
 
 
 def test_links_are_refused_in_zips_and_folders(tmp_path, out):
@@ -334,16 +314,6 @@ def test_whose_an_only_folder_is_nobody_guesses(tmp_path, out, course_at, paths)
     assert collect(source, out / "2", LAB).students == (top,), "who is there from an earlier download"
     course_at("", f"student,name\n{top},O\nbo,B\n")
     assert collect(source, out / "3", LAB).students == (top,)
-
-
-def test_one_folder_of_one_student(tmp_path, out):
-    folder = folder_of(tmp_path / "submission", {"my work.ipynb": "mine", "data/x.csv": ""})
-    done = collect_folder(folder, out, LAB, student="student", submitted_at="2026-03-02T10:00:00-05:00")
-    assert done.students == ("student",) and submitted(out) == {"student": "mine"}
-    assert parse_utc((out / "student" / LAB / "timestamp.txt").read_text().strip()).hour == 15
-    (tmp_path / "empty").mkdir()
-    done = collect_folder(tmp_path / "empty", out, LAB, student="ada")
-    assert done.students == () and "ada handed in no notebook" in " ".join(done.notes)
 
 
 #: Eve's number is 5000 and her file's 9001; what she calls herself looks like Ada's name and number.
