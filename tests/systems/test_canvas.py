@@ -120,8 +120,8 @@ def test_a_group_is_graded_once_and_only_when_it_is_right_for_all(course, canvas
 def test_what_does_not_arrive_is_said(course, canvas):
     course.pull()
     for dropped, said in {
-        "comment": "the comment and the feedback page did not",
         "locked": "period is closed",
+        "comment": "the comment and the feedback page did",
     }.items():
         canvas.drops = {dropped}
         assert [said in trouble for trouble in course.push()] == [True, True]
