@@ -99,7 +99,7 @@ class _Cookies(CookieService):
 
 
 class _Session(SessionService):
-    """Is forgotten with its request: the nonce is signed, and the state is the browser's cookie."""
+    """Holds nothing between requests: the nonce is signed, and the state is the browser's cookie."""
 
     def __init__(self, request: _Request, secret: str):
         super().__init__(request)
@@ -332,7 +332,7 @@ def private_key() -> str:
 
 
 class _FromSystem(Handler):
-    """An address that the learning system's pages send a browser to: its word is checked, not its origin."""
+    """An address to which the learning system's pages send a browser: the token is checked, not the origin."""
 
     @property
     def lti(self) -> Lti:

@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 
 from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
-from autograder.exports import export
+from autograder.exports import Exported, export
 from autograder.exports.canvas import REMARK
 from autograder.gradebook.final_points import TeacherMarks
-from autograder.results import EARLIER_NOTE, QuestionResult, SubmissionResult, TestResult
+from autograder.results import EARLIER_NOTE, QuestionResult, TestResult
 
-Make = Callable[..., SubmissionResult]
 LAB = "00_warm_up"
 CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", f"{LAB} (9)"]
 WORKSHEET = ["Identifier", "Full name", "Grade", "Maximum grade"]
@@ -39,24 +38,34 @@ def put(path: Path, rows: list[list[str]], separator: str = ",") -> Path:
     return path
 
 
+@pytest.fixture
+def exported(tmp_path, spec, make_result) -> Callable[..., Exported]:
+    """``exported(format, students, rows)``: the export of students, or results, with a list of these rows."""
+
+    def made(form, students, rows=None, separator=",", lab=spec, **more):
+        roster = put(tmp_path / "list.csv", rows, separator) if rows else None
+        results = [make_result(one) if isinstance(one, str) else one for one in students]
+        return export(form, results, lab, tmp_path / "out", roster=roster, **more)
+
+    return made
+
+
 def test_canvas_finds_by_login_whom_the_folders_name_and_the_class_list_says_who_is_missing(
-    tmp_path, spec, make_result, course_at
+    exported, make_result, course_at
 ):
     rows = [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", LAB, REMARK],
         ["    Points Possible", "", "", "", "", "10", "(read only)"],
         ["lovelace", "", "", "lovelace", "", "6.5", ""],
     ]
-    assert table(export("canvas", [make_result("lovelace", 4, 2.5)], spec, tmp_path).paths[0]) == rows
+    assert table(exported("canvas", [make_result("lovelace", 4, 2.5)]).paths[0]) == rows
     course_at("", "student,username\nada,ada\nzed,zed\n")
     for form in ("canvas", "moodle"):
-        made = export(form, [make_result("ada")], spec, tmp_path)
+        made = exported(form, ["ada"])
         assert "On the list, but no result here is theirs: zed." in made.notes
 
 
-def test_canvas_keeps_its_own_students_its_assignments_number_and_what_it_has_for_others(
-    tmp_path, spec, make_result
-):
+def test_canvas_keeps_its_own_students_its_number_and_what_it_has_for_others(exported, make_result):
     rows = [
         ["\ufeffStudent", *CANVAS[1:]],
         ["", "", "", "", "", "Manual Posting"],
@@ -67,62 +76,42 @@ def test_canvas_keeps_its_own_students_its_assignments_number_and_what_it_has_fo
         ["Points Possible, Ada", "1", "S4", "pp", "A", "3"],
         ["Student, Test", "10", "", "cafe", "A", ""],
     ]
-    listed = put(tmp_path / "c.csv", rows, ";")
-    results = [
-        make_result("lovelaceada_4711", 4, 2.25),
-        *(make_result(who) for who in ("bohr", "strange", "pp")),
-    ]
-    made = export("canvas", results, spec, tmp_path, roster=listed)
+    results = [make_result("lovelaceada_4711", 4, 2.25), "bohr", "strange", "pp"]
+    made = exported("canvas", results, rows, ";")
     header, *written = table(made.paths[0], ";")
     assert header == [*CANVAS, REMARK]
     assert [row[:6] for row in written] == [
         ["    Points Possible", "", "", "", "", "20"],
         [*ADA[:5], "12,5"],
         ["Bohr, Niels", "4712", "S2", "bohr", "B", "20"],
-        [
-            "Points possible, Ada",
-            "1",
-            "S4",
-            "pp",
-            "A",
-            "20",
-        ],  # Canvas takes the other spelling for its own row
+        # Canvas takes the other spelling for its own row
+        ["Points possible, Ada", "1", "S4", "pp", "A", "20"],
     ]
     said = " ".join(made.notes)
     assert "and so not in canvas-00_warm_up.csv: strange." in said and "every grade is scaled" in said
     assert "no result here is theirs: Curie, Marie." in said and "small p: Points Possible, Ada." in said
     rows[0][5] = "Homework 1 (991)"
-    made = export("canvas", results, spec, tmp_path, roster=put(listed, rows, ";"))
+    made = exported("canvas", results, rows, ";")
     assert "will offer to make" in made.notes[-1]
 
 
 @pytest.mark.parametrize("cell", ["0", "1,000.00", "1.000", "", "1e999", None])
-def test_points_possible_that_nothing_can_be_scaled_to_stay_what_canvas_has(
-    tmp_path, spec, make_result, cell
-):
+def test_points_possible_that_nothing_can_be_scaled_to_stay_what_canvas_has(exported, make_result, cell):
     possible = [] if cell is None else [["    Points Possible", "", "", "", "", cell]]
-    listed = put(tmp_path / "c.csv", [CANVAS, *possible, ADA])
-    made = export("canvas", [make_result("ada@uni.edu", 4, 2.5)], spec, tmp_path, roster=listed)
+    made = exported("canvas", [make_result("ada@uni.edu", 4, 2.5)], [CANVAS, *possible, ADA])
     assert [row[5] for row in table(made.paths[0])[1:]] == ["", "6.5"]
     [note] = made.notes
     assert "the grades are of 10 points, and Canvas keeps what it has" in note
     assert (f"“{cell}”" if cell else "does not say") in note
 
 
-def test_moodles_import_finds_by_its_own_words_and_never_by_a_participants_number(
-    tmp_path, spec, make_result
-):
+def test_moodles_import_finds_by_its_own_words_and_never_by_a_participants_number(exported, make_result):
     """With ID numbers that overlap the participants' all rows would be another's."""
     header = ["First name", "Last name", "ID number", "Email address"]
-    listed = put(
-        tmp_path / "g.csv", [header, ["Niels", "Bohr", "77", "n@u"], ["Ada", "Lovelace", "78", "a@u"]]
-    )
+    rows = [header, ["Niels", "Bohr", "77", "n@u"], ["Ada", "Lovelace", "78", "a@u"]]
     wrong = QuestionResult("softmax", 2.5, 6, misconception="<script>alert(1)</script>")
-    results = [
-        make_result("Ada Lovelace_77"),
-        make_result("a@u", questions=(QuestionResult("one_hot", 4, 4), wrong)),
-    ]
-    made = export("moodle", results, spec, tmp_path, roster=listed)
+    ada = make_result("a@u", questions=(QuestionResult("one_hot", 4, 4), wrong))
+    made = exported("moodle", ["Ada Lovelace_77", ada], rows)
     columns, row = table(made.paths[0])
     assert columns[:5] == ["Username", "ID number", "Email address", LAB, f"{LAB} feedback"]
     assert row[:4] == ["", "78", "a@u", "6.5"] and "softmax: 2.5 of 6" in row[4]
@@ -134,7 +123,7 @@ def test_moodles_import_finds_by_its_own_words_and_never_by_a_participants_numbe
 
 @pytest.mark.parametrize("typed", ["1,5", "x" * 200_000])
 def test_a_worksheets_rows_are_found_by_number_and_name_and_above_the_maximum_is_the_maximum(
-    tmp_path, spec, make_result, typed
+    exported, make_result, typed
 ):
     rows = [
         [*WORKSHEET, "Groups", "Online text"],
@@ -146,26 +135,20 @@ def test_a_worksheets_rows_are_found_by_number_and_name_and_above_the_maximum_is
         "Ada L_77": TeacherMarks(scores={"why_softmax": 5}, extra_credit={"test_softmax": 3}),
         "Participant_78": TeacherMarks(scores={"why_softmax": 0}),
     }
-    results = [make_result("Ada L_77"), make_result("Participant_78", 4, 2.5)]
-    made = export(
-        "moodle-worksheet", results, spec, tmp_path, marks=marks, roster=put(tmp_path / "w.csv", rows)
-    )
+    results = ["Ada L_77", make_result("Participant_78", 4, 2.5)]
+    made = exported("moodle-worksheet", results, rows, marks=marks)
     csv.field_size_limit(1 << 30)
     assert [row[2] for row in table(made.paths[0])[1:]] == ["15", "6.5"]
-    assert any(
-        "skips a grade above the maximum: Ada L_77 was given the maximum" in note for note in made.notes
-    )
+    assert any("above the maximum: Ada L_77 was given the maximum" in note for note in made.notes)
     assert "On the list, but no result here is theirs: Zed Z." in made.notes
 
 
-def test_moodle_reads_each_page_of_feedback_as_its_own_participants(tmp_path, spec, make_result):
+def test_moodle_reads_each_page_of_feedback_as_its_own_participants(exported):
     rows = [["Participant 12", "Ada_Ann O'Hara", "", "10"], ["Participant 34", "Bo Diaz", "", "10"]]
-    roster = put(tmp_path / "w.csv", [WORKSHEET, *rows])
-    results = [make_result("Ada_Ann O'Hara_12"), make_result("Bo Diaz_34")]
-    made = export("moodle-feedback", results, spec, tmp_path, roster=roster)
+    made = exported("moodle-feedback", ["Ada_Ann O'Hara_12", "Bo Diaz_34"], [WORKSHEET, *rows])
     with zipfile.ZipFile(made.paths[0]) as archive:
         read = {tuple(name.split("_", 4)[1:]): archive.read(name).decode() for name in archive.namelist()}
-    of = ("assignfeedback", "file", f"{spec.name}.html")
+    of = ("assignfeedback", "file", f"{LAB}.html")
     assert set(read) == {("12", *of), ("34", *of)}
     assert "Bo Diaz_34" in read["34", *of] and "Bo Diaz_34" not in read["12", *of]
 
@@ -203,22 +186,19 @@ REFUSED: list[tuple[str, list[list[str]] | None, list[str], str]] = [
 
 @pytest.mark.parametrize(("form", "rows", "students", "words"), REFUSED)
 def test_where_a_row_may_be_another_persons_nothing_is_written(
-    tmp_path, spec, make_result, course_at, form, rows, students, words
+    tmp_path, spec, exported, course_at, form, rows, students, words
 ):
     course_at("", "student,canvas id\ndi,4711\n" if students == ["di"] else "")
-    spec = replace(spec, title="Warm up")
-    roster = put(tmp_path / "l.csv", rows) if rows else None
     with pytest.raises(UserError, match=words):
-        export(form, [make_result(student) for student in students], spec, tmp_path / "out", roster=roster)
+        exported(form, students, rows, lab=replace(spec, title="Warm up"))
     assert not (tmp_path / "out").exists()
 
 
-def test_a_lab_without_points_and_a_list_that_cannot_be_read_are_refused(tmp_path, spec, make_result):
+def test_a_lab_without_points_and_a_list_that_cannot_be_read_are_refused(tmp_path, spec, exported):
     rows = [WORKSHEET, ["Participant 77", "Ada L", "", "10.00"]]
     none = replace(spec, questions=tuple((name, 0.0) for name, _ in spec.questions), written=())
     with pytest.raises(UserError, match="has no points"):
-        results, listed = [make_result("Ada L_77", 4, 2.5)], put(tmp_path / "w.csv", rows)
-        export("moodle-worksheet", results, none, tmp_path, roster=listed)
+        exported("moodle-worksheet", ["Ada L_77"], rows, lab=none)
     with pytest.raises(UserError, match="could not be read"):
         export("canvas", [], spec, tmp_path, roster=tmp_path / "none.csv")
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
@@ -226,7 +206,7 @@ def test_a_lab_without_points_and_a_list_that_cannot_be_read_are_refused(tmp_pat
         export("canvas", [], spec, tmp_path, roster=tmp_path / "binary.csv")
 
 
-def test_what_people_entered_is_in_the_exported_points(tmp_path, spec, make_result):
+def test_what_people_entered_is_in_the_exported_points(exported, make_result):
     marks = {
         "ada": TeacherMarks(
             scores={"test_softmax": 5.0, "why_softmax": 4.5},
@@ -237,27 +217,22 @@ def test_what_people_entered_is_in_the_exported_points(tmp_path, spec, make_resu
     }
     words = ("why_softmax: 4.5 of 5", "Your teacher on why_softmax: So <b>it</b> is.", "takes off 2 points")
     results = [make_result("ada", 4, 1), make_result("bo", 4, 1)]
-    listed = put(tmp_path / "list.csv", [["Username", "Email address"], ["ada", ""], ["bo", ""]])
-    [moodle] = export("moodle", results, spec, tmp_path, marks=marks, roster=listed)
-    gradescope, _ = export("gradescope", results, spec, tmp_path, marks=marks)
+    [moodle] = exported("moodle", results, [["Username", "Email"], ["ada", ""], ["bo", ""]], marks=marks)
+    gradescope, _ = exported("gradescope", results, marks=marks)
     for line in words:
         assert html.escape(line) in table(moodle)[1][-2]
         assert line in json.loads(gradescope.read_text())["output"]
-    [canvas] = export("canvas", results, spec, tmp_path, marks=marks)
+    [canvas] = exported("canvas", results, marks=marks)
     assert [row[-2:] for row in table(canvas)[1:]] == [["15", "(read only)"], ["12", ""], ["5", ""]]
 
 
-def test_gradescopes_results_have_the_documented_fields(tmp_path, spec, make_result):
+def test_gradescopes_results_have_the_documented_fields(tmp_path, exported, make_result):
     tests = (TestResult("Each row sums to one.", False, "Row 2 sums to 1.7."), TestResult("Is finite.", True))
     wrong = QuestionResult("softmax", 2, 6, tests, "over queries", "Use the last axis.", "ValueError: no")
     questions = (QuestionResult("one_hot", 4, 4), wrong)
-    [path] = export(
-        "gradescope",
-        [make_result("ada", questions=questions, notes=("Cell 3 was put back.",))],
-        spec,
-        tmp_path,
-    )
-    assert path == tmp_path / "gradescope/ada/results.json"
+    result = make_result("ada", questions=questions, notes=("Cell 3 was put back.",))
+    [path] = exported("gradescope", [result])
+    assert path == tmp_path / "out/gradescope/ada/results.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     assert content["score"] == 6.0 and content["stdout_visibility"] == "hidden"
     assert "Cell 3 was put back." in content["output"]
@@ -268,7 +243,7 @@ def test_gradescopes_results_have_the_documented_fields(tmp_path, spec, make_res
         assert words in second["output"]
 
 
-def test_each_row_says_what_its_grade_lacks(tmp_path, spec, make_result, course_at):
+def test_each_row_says_what_its_grade_lacks(exported, make_result, course_at):
     course_at("[labs.00]\ndue = 2026-03-01\ncloses = 2026-03-05\n[extensions]\ndi = 3\n")
     marks = {
         "ada": TeacherMarks(waiting=("why_softmax",)),
@@ -277,14 +252,8 @@ def test_each_row_says_what_its_grade_lacks(tmp_path, spec, make_result, course_
     }
     nothing = make_result("di", status="missing", notebook="", questions=(), score=0.0)
     earlier = make_result("ed", notes=(EARLIER_NOTE,))
-    results = [
-        make_result("ada"),
-        replace(make_result("bo"), submitted_at=""),
-        make_result("cy"),
-        nothing,
-        earlier,
-    ]
-    made = export("canvas", results, spec, tmp_path, marks=marks)
+    undated = replace(make_result("bo"), submitted_at="")
+    made = exported("canvas", ["ada", undated, "cy", nothing, earlier], marks=marks)
     lacks = {row[0]: row[-1] for row in table(made.paths[0])[2:]}
     assert lacks["ada"] == "not final: why_softmax not read yet (up to 5 points)"
     assert lacks["bo"] == "lateness not counted: nobody knows when it came in"
@@ -292,10 +261,8 @@ def test_each_row_says_what_its_grade_lacks(tmp_path, spec, make_result, course_
     assert lacks["di"] == "nothing handed in: the extension ends on 2026-03-04 at 23:59"
     assert "points of an earlier time" in lacks["ed"]
     header = ["Identifier", "Username", "Grade", "Maximum grade", "Feedback comments"]
-    listed = put(tmp_path / "l.csv", [header, ["Participant 1", "ada", "", "15", ""]])
     for form in ("gradescope", "moodle-worksheet"):
-        roster = listed if form == "moodle-worksheet" else None
-        [path] = export(form, results[:1], spec, tmp_path, marks=marks, roster=roster)
+        [path] = exported(form, ["ada"], [header, ["Participant 1", "ada", "", "15", ""]], marks=marks)
         assert "ot final: why_softmax not read yet" in path.read_text(), form
 
 
@@ -303,29 +270,25 @@ HOSTILE = ["=cmd|'/C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "../../x", 'a"b,c\nd
 
 
 @pytest.mark.parametrize("form", ["canvas", "moodle", "moodle-worksheet", "gradescope"])
-def test_no_hostile_name_becomes_a_formula_or_leaves_the_folder(tmp_path, spec, make_result, form):
-    (tmp_path / "out").mkdir()
-    roster, names = None, [*HOSTILE, "\udcff", "\t=1"]
+def test_no_hostile_name_becomes_a_formula_or_leaves_the_folder(tmp_path, exported, form):
+    rows, names = None, [*HOSTILE, "\udcff", "\t=1"]
     if form.startswith("moodle"):
         names = HOSTILE  # no CSV holds the others as they are
         rows = [["Username", "Email address", "Identifier", "Grade", "Maximum grade"]]
         rows += [[name, "", "", "", "10"] for name in names]
-        roster = put(tmp_path / "out" / "list.csv", rows)
-    made = export(form, [make_result(name) for name in names], spec, tmp_path / "out", roster=roster)
+    made = exported(form, names, rows)
     for path in made.paths:
         assert path.resolve().is_relative_to(tmp_path / "out")
         for row in table(path) if path.suffix == ".csv" else ():
             assert not any(cell.lstrip()[:1] in ("=", "+", "-", "@", "＝") and cell != "-" for cell in row)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
+    assert {path.name for path in tmp_path.iterdir()} <= {"out", "list.csv"}
 
 
 @pytest.mark.parametrize("form", ["canvas", "moodle"])
-def test_words_by_which_people_are_found_stay_where_no_spreadsheet_could_run_them(
-    tmp_path, spec, make_result, course_at, form
-):
+def test_words_by_which_people_are_found_stay_where_no_spreadsheet_could_run_them(exported, course_at, form):
     header = "student,username,ID number,email\n"
     course_at("", f"{header}ben,-ben,-17-3,+ben@u.edu\nemma,@emma,@S2,e@u.edu\nzoe,=SUM(A1),S3,=z|x\n")
-    made = export(form, [make_result(name) for name in ("ben", "emma", "zoe")], spec, tmp_path)
+    made = exported(form, ["ben", "emma", "zoe"])
     cells = {cell for row in table(made.paths[0]) for cell in row}
     assert {"-ben", "-17-3", "@emma", "@S2", "'=SUM(A1)"} <= cells and "=SUM(A1)" not in cells
     assert ("+ben@u.edu" in cells) == (form == "moodle")
