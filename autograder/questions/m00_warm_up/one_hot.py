@@ -1,7 +1,5 @@
 """Lab 00, one_hot: ids (…), V → rows with a single 1 (…, V)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Observed, Question

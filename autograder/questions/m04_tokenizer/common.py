@@ -4,8 +4,6 @@ The references work on strings: a token is one character of a large alphabet, so
 left, without overlap).
 """
 
-from __future__ import annotations
-
 import unicodedata
 from itertools import pairwise
 

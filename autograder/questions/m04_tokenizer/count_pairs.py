@@ -1,7 +1,5 @@
 """Lab 04, count_pairs: {tuple of ids: count} → {(left, right): count}, in the order in which the pairs are first met."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Lab 04, utf8_encode: a code point → its one to four bytes, a list of whole numbers, or ValueError."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Question

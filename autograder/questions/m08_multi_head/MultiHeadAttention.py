@@ -1,7 +1,5 @@
 """Lab 08, MultiHeadAttention(d_model, h): x (B, Tq, d), memory (B, Tk, d) or None, mask → output (B, Tq, d), weights (B, h, Tq, Tk)."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -316,9 +314,7 @@ class ModuleCutByReshape(ModuleMergedByReshape):
         return (cut(y, self.h) for y in self.layers(x, memory))
 
 
-@question.misconception(
-    "a module that averages the maps of its heads", costs=3, because="the output is right"
-)
+@question.misconception("a module that averages the maps of its heads", costs=3, because="all but the maps")
 class ModuleWithAveragedMaps(Parts):
     """Your output is right, but the weights are averaged over the heads, as PyTorch does by default. One map for each head is wanted."""
 

@@ -1,7 +1,5 @@
 """Lab 08, multi_head_attention: x (B, Tq, d), memory (B, Tk, d), W_Q, W_K, W_V, W_O, h → output (B, Tq, d), weights (B, h, Tq, Tk)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -243,9 +241,7 @@ def heads_with_softmax_over_queries(x, memory, W_Q, W_K, W_V, W_O, h, mask=None)
     return merge(heard) @ W_O, weights
 
 
-@question.misconception(
-    "the matrices cut by a reshape", costs=2.5, because="one wrong cut; the rest is there"
-)
+@question.misconception("the matrices cut by a reshape", costs=2.5, because="one wrong cut; the rest holds")
 def heads_of_reshaped_matrices(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """You cut W_Q, W_K and W_V with a reshape, which keeps the order of their rows: a head then gets some rows, laid out anew, and not its
     columns. Make one product, x @ W_Q, and cut that with split_heads."""
@@ -278,15 +274,10 @@ def heads_by_einsum_in_numpy(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     return np.einsum("bhts,bsm,mhd,hdn->btn", weights, memory, V, O, optimize=True), weights
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 @question.impostor
 def gives_the_mask_no_axis(right, x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """It gives the mask no axis for the heads, so that head i gets the mask of sentence i.
-
-    One survives: it wants a mask of its own for each sentence.
-    """
+    One survives: it wants a mask of its own for each sentence."""
     if mask is None or mask.ndim < 3:
         return right(x, memory, W_Q, W_K, W_V, W_O, h, mask)
     if len(mask) not in (1, h):
@@ -299,34 +290,26 @@ def gives_the_mask_no_axis(right, x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
 @question.impostor
 def listens_to_itself_only(right, x, memory, *rest):
     """It listens to itself, whatever the memory is.
-
-    One survives: your sentence listens to itself.
-    """
+    One survives: your sentence listens to itself."""
     return right(x, x, *rest)
 
 
 @question.impostor
 def divides_by_the_model_size(right, x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """It divides the scores by the root of the size of all heads together.
-
-    One survives: with a single head its scores are right.
-    """
+    One survives: with a single head its scores are right."""
     return right(x, memory, W_Q / h**0.5, W_K, W_V, W_O, h, mask)
 
 
 @question.impostor
 def forgets_the_last_matrix(right, x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """It does not multiply by W_O.
-
-    One survives: your last matrix changes nothing.
-    """
+    One survives: your last matrix changes nothing."""
     return right(x, memory, W_Q, W_K, W_V, torch.eye(len(W_O), dtype=W_O.dtype), h, mask)
 
 
 @question.impostor
 def turns_the_mask_round(right, x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """It takes True in the mask for "may not".
-
-    One survives: nothing is masked in your input.
-    """
+    One survives: nothing is masked in your input."""
     return right(x, memory, W_Q, W_K, W_V, W_O, h, None if mask is None else ~mask)

@@ -1,7 +1,5 @@
 """Lab 09, DecoderBlock(d_model, heads, d_ff, dropout=0.0): x (B, T, d), memory (B, S, d), masks → (B, T, d)."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 
 import torch
@@ -268,9 +266,7 @@ class DecoderThatDoesNotThink(Decoder):
         return around(x, lambda y: self.cross_attend(y, memory, memory_mask), self.norm2)
 
 
-@question.misconception(
-    "the memory of the first call", costs=2, because="every later sentence is made of the first one's memory"
-)
+@question.misconception("the memory of the first call", costs=2, because="every later sentence is wrong")
 class DecoderThatKeepsTheFirstMemory(Decoder):
     """Your block keeps the memory of its first call and listens to it ever after. “The same memory” means the same for all blocks of one
     call; the next sentence brings its own."""

@@ -1,7 +1,5 @@
 """Lab 09, EncoderBlock(d_model, heads, d_ff, dropout=0.0): x (B, T, d), mask → listened, then thought, each with Add & Norm."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 
 import torch

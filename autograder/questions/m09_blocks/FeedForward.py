@@ -1,7 +1,5 @@
 """Lab 09, FeedForward(d_model, d_ff): x (…, d_model) → linear2(ReLU(linear1(x)))."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 
 import torch

@@ -1,7 +1,5 @@
 """Lab 10, masked_cross_entropy: logits (…, V), targets (…), pad, smoothing=0.0 → the mean loss over the real positions."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import nn
@@ -236,33 +234,24 @@ def loss_with_a_mask_of_numbers(logits, targets, pad, smoothing=0.0):
     return ((log_z - wanted) * real).sum() / real.sum()
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 @question.impostor
 def counts_the_padding(right, logits, targets, pad, smoothing=0.0):
     """It divides the sum by the number of all positions, padding included.
-
-    One survives: nothing is padded in your input.
-    """
+    One survives: nothing is padded in your input."""
     return right(logits, targets, pad, smoothing) * (targets != pad).float().mean()
 
 
 @question.impostor
 def never_smooths(right, logits, targets, pad, smoothing=0.0):
     """It forgets the smoothing.
-
-    One survives: your smoothing is 0.
-    """
+    One survives: your smoothing is 0."""
     return right(logits, targets, pad)
 
 
 @question.impostor
 def smooths_the_wrong_words(right, logits, targets, pad, smoothing=0.0):
     """It spreads ε over the wrong words only.
-
-    One survives: your smoothing is 0.
-    """
+    One survives: your smoothing is 0."""
     V = logits.shape[-1]
     return right(logits, targets, pad, smoothing * V / (V - 1))
 
@@ -270,9 +259,7 @@ def smooths_the_wrong_words(right, logits, targets, pad, smoothing=0.0):
 @question.impostor
 def averages_sentences(right, logits, targets, pad, smoothing=0.0):
     """It takes the mean of each sentence, and then the mean of those means.
-
-    One survives: it goes wrong with two sentences of different lengths.
-    """
+    One survives: it goes wrong with two sentences of different lengths."""
     rows = [
         right(one, row, pad, smoothing)
         for one, row in zip(logits, targets, strict=True)
@@ -284,17 +271,13 @@ def averages_sentences(right, logits, targets, pad, smoothing=0.0):
 @question.impostor
 def pads_with_zero(right, logits, targets, pad, smoothing=0.0):
     """It takes 0 for the padding, whatever the argument says.
-
-    One survives: let pad be another number, and 0 a word.
-    """
+    One survives: let pad be another number, and 0 a word."""
     return right(logits, targets, 0, smoothing)
 
 
 @question.impostor
 def takes_the_logarithm_late(right, logits, targets, pad, smoothing=0.0):
     """It takes the logarithm of a softmax, and that of 0 is minus infinity.
-
-    One survives: none of your logits is large. When is a probability so small that it becomes 0?
-    """
+    One survives: none of your logits is large. When is a probability so small that it becomes 0?"""
     apart = logits.amax(-1) - logits.amin(-1)
     return right(logits, targets, pad, smoothing) if float(apart.max()) < 745 else torch.tensor(torch.inf)

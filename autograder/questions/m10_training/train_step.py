@@ -1,7 +1,5 @@
 """Lab 10, train_step: model, optimizer, loss_function, batch, rate, clip=1.0 → the loss before the update, a plain number."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import nn

@@ -1,7 +1,5 @@
 """Lab 11, beam_search: step, k, length_penalty, bos, eos, max_length → the k best hypotheses, as pairs (tokens, score)."""
 
-from __future__ import annotations
-
 import math
 import operator
 

@@ -1,7 +1,5 @@
 """Lab 12, cached_attention: attention, x (B, 1, D), h, cache (keys, values) (B, t, D) or None → output (B, 1, D), cache of t + 1."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -73,7 +71,7 @@ def kept(grown):
     yield Observed("the values", values)
 
 
-@question.scenario("Without a cache: what the first position hears is itself.", weight=1)
+@question.scenario("Without a cache: what the first position hears is itself.")
 def first_position(student, rng):
     for _, D, h in SIZES:
         yield Observed("the output", Layers(student, rng, D, h).step(words(rng, 1, 1, D))[0])

@@ -1,7 +1,5 @@
 """Lab 13, TinyLM: a class; a model takes ids (B, T) and returns logits (B, T, V)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -98,7 +96,7 @@ def words(rng, B, T, V, blanks=False):
     return ids
 
 
-@question.scenario("What is learned has the names and the sizes of the text.", weight=1)
+@question.scenario("What is learned has the names and the sizes of the text.")
 def what_is_learned(student, rng):
     scene, ids = model(student, rng, 11, 12, 3, 5, 3, 8, True), words(rng, 1, 4, 11)
     yield Observed("what is learned", scene["learned"])
@@ -108,21 +106,21 @@ def what_is_learned(student, rng):
     yield Observed("the last word hears the first", bool((np.abs(moved - found)[:, -1] > 1e-9).any()))
 
 
-@question.scenario("Encoders and decoders of one block, for full and shorter sentences.", weight=1)
+@question.scenario("Encoders and decoders of one block, for full and shorter sentences.")
 def one_block(student, rng):
     for sizes, T in (((7, 6, 2, 10, 1, 5, False), 5), ((11, 12, 3, 5, 1, 8, True), 3)):
         (found,) = logits(model(student, rng, *sizes), words(rng, 2, T, sizes[0], blanks=True))
         yield Observed("the logits of one block", found)
 
 
-@question.scenario("Encoders and decoders of two blocks.", weight=1)
+@question.scenario("Encoders and decoders of two blocks.")
 def two_blocks(student, rng):
     for sizes, T in (((7, 6, 2, 10, 2, 5, True), 5), ((11, 12, 3, 5, 2, 8, False), 3)):
         (found,) = logits(model(student, rng, *sizes), words(rng, 2, T, sizes[0], blanks=True))
         yield Observed("the logits of two blocks", found)
 
 
-@question.scenario("Which tokens are held likely, and in what order.", weight=1)
+@question.scenario("Which tokens are held likely, and in what order.")
 def the_ranking(student, rng):
     (found,) = logits(model(student, rng, 9, 6, 2, 10, 2, 7, False), words(rng, 4, 7, 9, blanks=True))
     yield Observed("the order of the guesses", found.argsort(axis=-1))
@@ -150,12 +148,12 @@ def heard(student, rng, causal):
     yield Observed("the second word hears the first", bool((np.abs(moved - found)[:, 1] > 1e-9).any()))
 
 
-@question.scenario("No word of an encoder hears padding.", weight=1)
+@question.scenario("No word of an encoder hears padding.")
 def an_encoder_and_padding(student, rng):
     yield from heard(student, rng, causal=False)
 
 
-@question.scenario("No word of a decoder hears padding.", weight=1)
+@question.scenario("No word of a decoder hears padding.")
 def a_decoder_and_padding(student, rng):
     yield from heard(student, rng, causal=True)
 
@@ -169,9 +167,7 @@ def padding_at_once(student, rng):
         yield Observed("the logits of the words", found[ids != 0])
 
 
-@question.scenario(
-    "A decoder's guess depends on all tokens up to its own, an encoder's on every one.", weight=1
-)
+@question.scenario("A decoder's guess depends on all tokens up to its own, an encoder's on every one.")
 def past_and_future(student, rng):
     for causal in (False, True):
         ids = rng.permutation(np.arange(2, 12))[None, :6]
