@@ -12,7 +12,6 @@ import functools
 import inspect
 import linecache
 import os
-import re
 import sys
 import textwrap
 import traceback
@@ -20,8 +19,7 @@ from dataclasses import replace
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from coursekit.checks import time_limit, untouched
-from coursekit.checks.asked_again import Asked
+from coursekit.checks import time_limit
 from coursekit.checks.forbidden_calls import used_in
 from coursekit.checks.questions import NotMet, PartCheck, QuestionCard, Sitting, questions_of
 from coursekit.notebook import cards
@@ -90,11 +88,10 @@ def judge(
     if not checks:
         raise ValueError(f"lab {lab} has no question “{question}”")
     marks: list[Mark] = []
-    asked = None if isinstance(function, type) else Asked(function)
     for public in checks:
         title = " ".join((inspect.getdoc(public) or public.__name__).split())
         try:
-            time_limit.within(time_limit.SECONDS, run_check, public, asked.function if asked else function)
+            time_limit.within(time_limit.SECONDS, public, function)
             marks.append(Mark(title, True))
         except NotMet:
             marks.append(Mark(title, False))
@@ -105,7 +102,7 @@ def judge(
             if is_stub(error) and unwritten in ("", question):
                 return Verdict(question, (), written=False)
             calls = f"it calls your `{unwritten}`, which is not written yet: write that first"
-            message = calls if is_stub(error) else _where_it_raised(error, function)
+            message = calls if is_stub(error) else _stumbled(error)
             marks.append(Mark(title, False, "" if message in {mark.hint for mark in marks} else message))
         except SystemExit:
             ended = (
@@ -116,10 +113,9 @@ def judge(
             marks.append(Mark(title, False, _too_long(question, len(checks) - len(marks) - 1)))
             break
     sitting = checks[0].sitting
-    raised = functools.partial(_where_it_raised, answer=function, by_a_call=True)
-    marks = sitting.explained(marks, function, raised)
-    if asked:
-        _add_differing_answers(marks, asked, sitting)
+    marks = sitting.explained(marks, function, _where_it_raised)
+    if not isinstance(function, type):
+        _add_differing_answers(marks, function, sitting)
     sitting.forget()
     marks += _forbidden_marks(lab, question, function)
     return Verdict(question, tuple(marks))
@@ -139,7 +135,7 @@ RESULTS_OVERWRITTEN = (
 )
 
 
-def _add_differing_answers(marks: list[Mark], asked: Asked, sitting: Sitting) -> None:
+def _add_differing_answers(marks: list[Mark], answer: Any, sitting: Sitting) -> None:
     """One red line for an answer that does not return the same again, or changes what it has returned before.
 
     What a check said of its values may be false then, unless they are all those of one misconception.
@@ -147,14 +143,14 @@ def _add_differing_answers(marks: list[Mark], asked: Asked, sitting: Sitting) ->
     if sitting.hint():
         return
     try:
-        if time_limit.within(time_limit.SECONDS, asked.answers_differ):
+        if time_limit.within(time_limit.SECONDS, sitting.answers_differ, answer):
             title, why = "The same call gives the same result again.", ANSWERS_DIFFER
             why = sitting.hint(again=True) or why
-        elif asked.overwrites:
+        elif sitting.overwrites:
             title, why = "A result stays as it is when the function is called again.", RESULTS_OVERWRITTEN
         else:
             return
-    except (SystemExit, time_limit.TookTooLong):
+    except (NotImplementedError, SystemExit, time_limit.TookTooLong):
         return
     red = next((place for place, mark in enumerate(marks) if not mark.passed), None)
     if red is None:
@@ -164,22 +160,6 @@ def _add_differing_answers(marks: list[Mark], asked: Asked, sitting: Sitting) ->
             replace(mark, hint=why if i == 0 else "") if not mark.passed else mark
             for i, mark in enumerate(marks[red:])
         ]
-
-
-def run_check(public: PartCheck, answer: Any) -> None:
-    """Run one public check. A call of ``answer`` that changes an argument fails it; the change is undone.
-
-    A scenario looks for itself at what becomes of its arguments.
-    """
-    changed = public.sitting.note_changed
-    if public.is_scenario:
-        public(answer)
-        return
-    if not isinstance(answer, type):
-        public(untouched.leaves_its_arguments(answer, changed))
-        return
-    with untouched.modules_leave_their_arguments(answer, changed):
-        public(answer)
 
 
 def _unwritten_question(lab: str, error: BaseException) -> str:
@@ -342,29 +322,20 @@ def names_beside(answer: Any) -> dict[str, Any]:
     return next(own, homes[0] if homes else {})
 
 
-def _where_it_raised(error: Exception, answer: Any, by_a_call: bool = False) -> str:
-    """The error in words, with the student's own line: the last frame that is not the kit's or a library's."""
-    kind, text = type(error).__name__, _shortened(str(error))
-    stack = traceback.extract_tb(error.__traceback__)
-    frames = [f for f in stack if _is_notebook(f.filename)]
-    if not frames and not by_a_call and not _raised_by_a_call(stack, str(error), answer):
-        return f"what your answer returns is not what is asked for: with it the check itself ends in {kind}: {text}"
-    message = f"your function raised {kind}: {text}"
+def _stumbled(error: Exception) -> str:
+    """An error in words that came up in the check itself."""
+    words = f"{type(error).__name__}: {_shortened(str(error))}"
+    return f"what your answer returns is not what is asked for: with it the check itself ends in {words}"
+
+
+def _where_it_raised(error: Exception) -> str:
+    """An error of a call in words, with the student's own line: the last frame that is not the kit's or a library's."""
+    message = f"your function raised {type(error).__name__}: {_shortened(str(error))}"
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_notebook(f.filename)]
     if frames:
         line = frames[-1].line or linecache.getline(frames[-1].filename, frames[-1].lineno or 0).strip()
         message += f" (line {frames[-1].lineno} of its cell: {line})"
     return message
-
-
-def _raised_by_a_call(stack: traceback.StackSummary, text: str, answer: Any) -> bool:
-    """Whether an error came up in a call of the answer, and not in what the check made of its result."""
-    if not isinstance(answer, type):
-        return any(frame.filename == untouched.__file__ for frame in stack)
-    return "coursekit/checks" not in stack[-1].filename or bool(_WRONG_CALL.search(text))
-
-
-#: What Python says of a call that does not fit the parameters.
-_WRONG_CALL = re.compile(r"positional argument|keyword argument|takes no arguments")
 
 
 def _is_notebook(filename: str) -> bool:

@@ -31,7 +31,7 @@ def _of_the_student(function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
 class _Callable:
     """Something of the student's that can be called."""
 
-    #: The arguments that a call has changed: none, for the card stops at one that is.
+    #: The arguments that a call has changed: the hidden tests see them, a card does not.
     mutated: tuple[str, ...] = ()
 
     def __init__(self, target: Any):
