@@ -20,13 +20,10 @@ question = Question(
     price_by_price,
     uses=("one_hot", "lookup", "logsumexp", "softmax"),
     forbidden=(
-        "torch.nn.functional.cross_entropy",
-        "torch.nn.CrossEntropyLoss",
-        "torch.distributions.Categorical",
-        "torch.distributions.OneHotCategorical",
-        "sklearn.metrics.log_loss",
+        "torch.nn.functional.cross_entropy", "torch.nn.CrossEntropyLoss", "torch.distributions.Categorical",
+        "torch.distributions.OneHotCategorical", "sklearn.metrics.log_loss",
     ),
-)
+)  # fmt: skip
 
 
 @question.family("A single position costs its own price.", weight=0.5)

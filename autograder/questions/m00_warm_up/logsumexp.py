@@ -15,20 +15,11 @@ def line_by_line(x, axis=-1):
 question = Question(
     line_by_line,
     forbidden=(
-        "numpy.logaddexp",
-        "numpy.logaddexp2",
-        "scipy.special.logsumexp",
-        "torch.logsumexp",
-        "torch.logcumsumexp",
-        "torch.logaddexp",
-        "torch.logaddexp2",
-        "Tensor.logsumexp",
-        "Tensor.logcumsumexp",
-        "scipy.special.log_softmax",
-        "torch.log_softmax",
-        "Tensor.log_softmax",
+        "numpy.logaddexp", "numpy.logaddexp2", "scipy.special.logsumexp", "torch.logsumexp", "torch.logcumsumexp",
+        "torch.logaddexp", "torch.logaddexp2", "Tensor.logsumexp", "Tensor.logcumsumexp",
+        "scipy.special.log_softmax", "torch.log_softmax", "Tensor.log_softmax",
     ),
-)
+)  # fmt: skip
 
 
 @question.family("The logarithm of the sum of exponentials: of a row, and of each row of a table.")
@@ -138,19 +129,11 @@ def writes_into_its_input(x, axis=-1):
     return np.squeeze(m + np.log(np.exp(x).sum(axis=axis, keepdims=True)), axis=axis)
 
 
-def taken_out(x, axis, largest):
-    """log-sum-exp with something else than the largest score taken out of each line."""
-    m = largest(x, axis=axis, keepdims=True)
-    with np.errstate(all="ignore"):
-        return np.squeeze(m, axis=axis) + np.log(np.exp(x - m).sum(axis=axis))
-
-
 @question.misconception("−∞ counted as 0", costs=1.5)
 def impossible_counted_as_zero(x, axis=-1):
     """You replace a score of −∞ by 0. Then it adds e⁰ = 1, and an impossible word counts like another. e^−∞ is 0 by itself: leave it
     as it is."""
-    x = np.where(np.isneginf(x), 0, x)
-    return taken_out(x, axis, np.max)
+    return line_by_line(np.where(np.isneginf(x), 0, x), axis)
 
 
 @question.alternative

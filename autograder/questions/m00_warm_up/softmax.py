@@ -20,21 +20,12 @@ question = Question(
     line_by_line,
     uses=("logsumexp",),
     forbidden=(
-        "scipy.special.softmax",
-        "scipy.special.log_softmax",
-        "torch.softmax",
-        "torch.log_softmax",
-        "torch.nn.functional.softmax",
-        "torch.nn.functional.log_softmax",
-        "Tensor.softmax",
-        "Tensor.log_softmax",
-        "torch.nn.functional.softmin",
-        "torch.nn.Softmin",
-        "torch.distributions.Categorical",
-        "torch.distributions.OneHotCategorical",
-        "sklearn.utils.extmath.softmax",
+        "scipy.special.softmax", "scipy.special.log_softmax", "torch.softmax", "torch.log_softmax",
+        "torch.nn.functional.softmax", "torch.nn.functional.log_softmax", "Tensor.softmax", "Tensor.log_softmax",
+        "torch.nn.functional.softmin", "torch.nn.Softmin", "torch.distributions.Categorical",
+        "torch.distributions.OneHotCategorical", "sklearn.utils.extmath.softmax",
     ),
-)
+)  # fmt: skip
 
 
 @question.family("The scores by hand; scores become probabilities along the last axis, with all digits.")

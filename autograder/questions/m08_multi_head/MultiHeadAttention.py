@@ -55,11 +55,7 @@ class ByPyTorch(nn.Module):
 question = Question(
     ByPyTorch,
     uses=("split_heads", "merge_heads", "multi_head_attention"),
-    forbidden=(
-        "torch.nn.MultiheadAttention",
-        "torch.nn.modules.activation.MultiheadAttention",
-        "torch.nn.functional.multi_head_attention_forward",
-    ),
+    forbidden=("torch.nn.MultiheadAttention", "torch.nn.functional.multi_head_attention_forward"),
 )
 
 

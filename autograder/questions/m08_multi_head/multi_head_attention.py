@@ -41,11 +41,7 @@ def one_head_at_a_time(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
 question = Question(
     one_head_at_a_time,
     uses=("split_heads", "merge_heads"),
-    forbidden=(
-        "torch.nn.MultiheadAttention",
-        "torch.nn.modules.activation.MultiheadAttention",
-        "torch.nn.functional.multi_head_attention_forward",
-    ),
+    forbidden=("torch.nn.MultiheadAttention", "torch.nn.functional.multi_head_attention_forward"),
 )
 
 
@@ -142,18 +138,16 @@ def heads_with_the_last_matrix_transposed(x, memory, W_Q, W_K, W_V, W_O, h, mask
 @question.misconception(
     "scaled by the model's size, not the head's",
     costs=3,
-    by="the model",
+    root=lambda d_model, d_k: d_model**0.5,
     hint="""Your scores are divided by the root of d_model. Each head compares vectors of its own size d_k, so that is the root
     to take.""",
 )
-@question.misconception("divided by the root twice", costs=1.5, by="the square")
-def heads_scaled_otherwise(x, memory, W_Q, W_K, W_V, W_O, h, mask=None, *, by):
+@question.misconception("divided by the root twice", costs=1.5, root=lambda d_model, d_k: d_k)
+def heads_scaled_otherwise(x, memory, W_Q, W_K, W_V, W_O, h, mask=None, *, root):
     """Your scores are divided by d_k, not by its root: either the root is missing, or it is divided by twice.
     scaled_dot_product_attention divides by itself."""
     q, k, v = heads(x, memory, W_Q, W_K, W_V, h)
-    d_k, d_v = W_Q.shape[-1] / h, W_V.shape[-1] / h
-    size = {"the model": x.shape[-1], "all heads": h * d_k, "the values": d_v, "the square": d_k**2}[by]
-    heard, weights = attend(q, k, v, headed(mask), size**0.5)
+    heard, weights = attend(q, k, v, headed(mask), root(x.shape[-1], q.shape[-1]))
     return merge(heard) @ W_O, weights
 
 
@@ -180,34 +174,17 @@ def heads_that_ignore_the_memory(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge(heard) @ W_O, weights
 
 
-def masked_in_the_first_head(x, memory, h, mask):
-    mask = mask.unsqueeze(-3).expand(len(x), h, x.shape[1], memory.shape[1]).clone()
-    mask[:, 1:] = True
-    return mask
-
-
-MASKS = {
-    "ignoring": lambda x, memory, h, mask: None,
-    "first head": masked_in_the_first_head,
-    "axis 1": lambda x, memory, h, mask: mask.unsqueeze(1),
-    "square": lambda x, memory, h, mask: headed(mask.expand(len(x), memory.shape[1], memory.shape[1])),
-    "alone": lambda x, memory, h, mask: headed(mask) if torch.equal(x, memory) else None,
-    "as it is": lambda x, memory, h, mask: mask,
-}
-
-
 @question.misconception(
     "the mask is ignored by the heads",
     costs=2.5,
-    by="ignoring",
+    heard_through=lambda mask: None,
     hint="Your function gives the same result with and without a mask: pass it on, with an axis for the heads.",
 )
-@question.misconception("a mask without an axis for the heads", costs=2, by="as it is")
-def heads_with_another_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None, *, by):
+@question.misconception("a mask without an axis for the heads", costs=2, heard_through=lambda mask: mask)
+def heads_with_another_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None, *, heard_through):
     """One mask for all sentences works, a mask for each sentence does not: without an axis for the heads its first axis is taken for
     them. If B equals h there is not even an error. Use mask.unsqueeze(-3)."""
-    mask = None if mask is None else MASKS[by](x, memory, h, mask)
-    heard, weights = attend(*heads(x, memory, W_Q, W_K, W_V, h), mask)
+    heard, weights = attend(*heads(x, memory, W_Q, W_K, W_V, h), heard_through(mask))
     return merge(heard) @ W_O, weights
 
 

@@ -51,11 +51,7 @@ class SentenceBySentence(nn.Module):
 question = Question(
     SentenceBySentence,
     uses=("LayerNorm", "FeedForward", "residual"),
-    forbidden=tuple(
-        f"torch.nn.{home}{name}"
-        for home in ("", "modules.transformer.")
-        for name in ("TransformerEncoderLayer", "TransformerDecoderLayer")
-    ),
+    forbidden=("torch.nn.TransformerEncoderLayer", "torch.nn.TransformerDecoderLayer"),
 )
 
 

@@ -25,19 +25,12 @@ class OneVectorAtATime(nn.Module):
 question = Question(
     OneVectorAtATime,
     forbidden=(
-        "torch.nn.LayerNorm",
-        "torch.nn.modules.normalization.LayerNorm",
-        "torch.nn.functional.layer_norm",
-        "torch.layer_norm",
-        "torch.native_layer_norm",
-        "torch.nn.GroupNorm",
-        "torch.nn.functional.group_norm",
-        "torch.nn.InstanceNorm1d",
-        "torch.nn.functional.instance_norm",
-        "torch.nn.BatchNorm1d",
+        "torch.nn.LayerNorm", "torch.nn.modules.normalization.LayerNorm", "torch.nn.functional.layer_norm",
+        "torch.layer_norm", "torch.native_layer_norm", "torch.nn.GroupNorm", "torch.nn.functional.group_norm",
+        "torch.nn.InstanceNorm1d", "torch.nn.functional.instance_norm", "torch.nn.BatchNorm1d",
         "torch.nn.functional.batch_norm",
     ),
-)
+)  # fmt: skip
 
 
 def a_norm(student, d_model, *eps, **learned):

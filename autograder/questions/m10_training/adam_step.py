@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from autograder.questions.engine import Case, Observed, Question
-from autograder.questions.m10_training.common import tensor
+from autograder.questions.m08_multi_head.common import tensor
 
 
 def number_by_number(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from autograder.questions.engine import Case, Observed, Question
-from autograder.questions.m10_training.common import tensor
+from autograder.questions.m08_multi_head.common import tensor
 
 
 def position_by_position(logits, targets, pad, smoothing=0.0):
@@ -22,12 +22,10 @@ question = Question(
     position_by_position,
     uses=("label_smoothing",),
     forbidden=(
-        "torch.nn.functional.cross_entropy",
-        "torch.nn.CrossEntropyLoss",
-        "torch.nn.functional.nll_loss",
-        "torch.nn.NLLLoss",
+        "torch.nn.functional.cross_entropy", "torch.nn.CrossEntropyLoss",
+        "torch.nn.functional.nll_loss", "torch.nn.NLLLoss",
     ),
-)
+)  # fmt: skip
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
 
 
@@ -122,9 +120,9 @@ def _right(surprise, targets):
     return surprise.gather(-1, targets[..., None]).squeeze(-1)
 
 
-def _real_loss(logits, targets, pad, smoothing):
+def _real_loss(logits, targets, pad, smoothing, surprise_of=_surprise):
     real = targets != pad
-    surprise = _surprise(logits[real])
+    surprise = surprise_of(logits[real])
     return (1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.mean(-1)
 
 
@@ -182,17 +180,13 @@ def loss_smoothed_with_a_sum(logits, targets, pad, smoothing=0.0):
 @question.misconception("the logarithm of a softmax that overflows", costs=1)
 def loss_that_overflows(logits, targets, pad, smoothing=0.0):
     """With large logits your loss is inf or nan: the softmax rounds a probability to 0, and its logarithm is −∞ (a softmax by hand overflows even earlier). Use log_softmax, or log-sum-exp."""
-    real = targets != pad
-    surprise = -torch.log(torch.softmax(logits[real], dim=-1))
-    return ((1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.mean(-1)).mean()
+    return _real_loss(logits, targets, pad, smoothing, lambda z: -torch.log(z.softmax(dim=-1))).mean()
 
 
 @question.misconception("no logarithm", costs=3)
 def loss_of_probabilities(logits, targets, pad, smoothing=0.0):
     """Your loss is made of probabilities, not of their logarithms: −log p is the surprise."""
-    real = targets != pad
-    surprise = -torch.softmax(logits[real], dim=-1)
-    return ((1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.mean(-1)).mean()
+    return _real_loss(logits, targets, pad, smoothing, lambda z: -z.softmax(dim=-1)).mean()
 
 
 @question.misconception("softmax over the wrong axis", costs=3)

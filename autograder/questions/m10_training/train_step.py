@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from autograder.questions.engine import Observed, Question
-from autograder.questions.m10_training.common import tensor
+from autograder.questions.m08_multi_head.common import tensor
 
 
 def by_hand(model, optimizer, loss_function, batch, rate, clip=1.0):

@@ -59,9 +59,7 @@ class SentenceBySentence(nn.Module):
 question = Question(
     SentenceBySentence,
     forbidden=tuple(
-        f"torch.nn.{place}Transformer{part}"
-        for place in ("", "modules.transformer.")
-        for part in ("", "Encoder", "Decoder", "EncoderLayer", "DecoderLayer")
+        f"torch.nn.Transformer{part}" for part in ("", "Encoder", "Decoder", "EncoderLayer", "DecoderLayer")
     ),
 )
 
