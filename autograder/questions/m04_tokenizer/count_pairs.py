@@ -6,14 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from autograder.questions.engine import Case, Observed, Question
-from autograder.questions.m04_tokenizer.common import (
-    counted,
-    pairs_of,
-    random_words,
-    rhyme,
-    spelled,
-    token,
-)
+from autograder.questions.m04_tokenizer.common import counted, pairs_of, random_words, rhyme, spelled, token
 
 
 def counts_of(words):

@@ -17,8 +17,7 @@ def attention(q, k, v, mask=None):
 
 
 question = Question(
-    attention,
-    forbidden=("torch.nn.functional.scaled_dot_product_attention", "torch.nn.MultiheadAttention"),
+    attention, forbidden=("torch.nn.functional.scaled_dot_product_attention", "torch.nn.MultiheadAttention")
 )
 
 KEYS = np.array(

@@ -64,9 +64,7 @@ def single_sentences(rng):
 
 
 @question.family(
-    "Corpora with repeated words, as long as their references: 34.57 for a b c d a a a a.",
-    weight=3,
-    **ABOUT,
+    "Corpora with repeated words, as long as their references: 34.57 for a b c d a a a a.", weight=3, **ABOUT
 )
 def corpora(rng):
     yield Case([list("abcdaaaa")], [list("abcd")], gives=34.57)

@@ -202,18 +202,7 @@ def evaluation_mode(student, rng):
     yield Observed("the model can learn afterwards", scene["learns"])
 
 
-def search(
-    model,
-    source,
-    beam,
-    alpha,
-    max_length,
-    *,
-    evaluate=True,
-    place=-1,
-    twice=False,
-    record=False,
-):
+def search(model, source, beam, alpha, max_length, *, evaluate=True, place=-1, twice=False, record=False):
     """A beam over a model, with a screw for each mistake → tokens without EOS."""
     source = torch.tensor([list(source)])
     if evaluate:
