@@ -13,7 +13,7 @@ from coursekit.checks import compare, encoding, values, words
 
 from autograder.course.masters import solution, solution_source
 from autograder.grading.diagnosis import diagnose
-from autograder.questions.engine import Case, Observed, Question, card
+from autograder.questions.engine import Case, Observed, Question, card, edits
 from autograder.questions.engine.as_tests import RULES
 from autograder.questions.engine.draw import PUBLIC, NoFairInputs, answering, asks_of
 from autograder.questions.engine.question import questions_of
@@ -60,7 +60,7 @@ def _means(x, scale=1):
     return x.mean(axis=1) * scale
 
 
-@pytest.mark.parametrize("module", [compare, encoding, values, words])
+@pytest.mark.parametrize("module", [compare, edits, encoding, values, words])
 def test_the_examples_of_the_docstrings_hold(module):
     tests, flags = vars(module) | {"np": np, "math": math}, doctest.NORMALIZE_WHITESPACE
     result = doctest.testmod(module, globs=tests, optionflags=flags)

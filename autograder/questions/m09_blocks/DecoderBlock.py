@@ -309,12 +309,8 @@ class DecoderByHand(nn.Module):
         super().__init__()
         for number in (3, 2, 1):
             self.add_module(f"norm{number}", nn.LayerNorm(d_model, eps=1e-5))
-        layers = (
-            ("linear1", nn.Linear(d_model, d_ff)),
-            ("relu", nn.ReLU()),
-            ("linear2", nn.Linear(d_ff, d_model)),
-        )
-        self.feed_forward = nn.Sequential(OrderedDict(layers))
+        up, down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.feed_forward = nn.Sequential(OrderedDict(linear1=up, relu=nn.ReLU(), linear2=down))
         self.cross_attention, self.self_attention = (MultiHeadAttention(d_model, heads) for _ in range(2))
         self.p = dropout
 
