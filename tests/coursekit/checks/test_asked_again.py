@@ -76,6 +76,7 @@ def test_who_answers_alike_is_not_blamed_and_slow_parts_are_not_asked_again(monk
 
     for answer in (cached, lambda N: iter(right(N)), counted):
         assert judge(LAB, "normalise_rows", answer).passed
+    assert ANSWERS_DIFFER not in hints("normalise_rows", lambda N: {"rows": right(N)}.values())
     twice = len(calls)
     monkeypatch.setattr(questions, "AGAIN_SECONDS", 0.0)
     assert judge(LAB, "normalise_rows", counted).passed and twice > len(calls) - twice > 0
