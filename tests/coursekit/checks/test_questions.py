@@ -122,7 +122,7 @@ class Block(torch.nn.Module):
 def test_a_scenario_sees_modules_by_handles_and_tells_the_students_errors():
     student = LocalStudent(Block, "Block")
     block = student(3)
-    assert isinstance(block, LocalHandle) and student.parameters == ("size",)
+    assert isinstance(block, LocalHandle)
     assert block.parameters(["again.weight"]) == {"again.weight": (2, 3), "inner.bias": (2,)}
     block.load_state_dict({name: torch.ones_like(value) for name, value in block.state_dict().items()})
     assert block(torch.ones(1, 3)).tolist() == block.call("inner", torch.ones(1, 3)).tolist() == [[4, 4]]
@@ -132,7 +132,7 @@ def test_a_scenario_sees_modules_by_handles_and_tells_the_students_errors():
         student.scene("1 / 0")
     assert isinstance(raised.value.error, ZeroDivisionError)
     with pytest.raises(Raised):
-        block.get("no_such_part")
+        block.call("no_such_part")
 
 
 def test_gradients_are_those_that_the_hidden_tests_see():
