@@ -21,7 +21,7 @@ from typing import Any
 
 from coursekit.checks import time_limit
 from coursekit.checks.forbidden_calls import used_in
-from coursekit.checks.questions import NotMet, PartCheck, QuestionCard, Sitting, questions_of
+from coursekit.checks.questions import NotMet, PartCheck, Sitting, questions_of
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
 
@@ -35,38 +35,30 @@ class NotYet(Exception):
         return str(self).splitlines()
 
 
-#: The questions of the labs whose data were read, by lab.
-_registry: dict[str, dict[str, QuestionCard]] = {}
 _lab: str | None = None
 _last_card: cards.Card | None = None
-
-
-def load(lab: str) -> dict[str, QuestionCard]:
-    """The questions of a lab, in its order, read once."""
-    return _registry.setdefault(lab, dict(questions_of(lab)))
 
 
 def start(lab: str) -> None:
     """Begin a lab: load its checks, set the figures' style and say how the lab works."""
     global _lab
-    load(lab)
     _lab = lab
     last_verdicts.clear()
     from coursekit import figures
 
     figures.use_style()
     figures.describe_figures()
-    cards.show(cards.started(lab, list(_registry[lab])))
+    cards.show(cards.started(lab, list(questions_of(lab))))
 
 
 def checks_of(lab: str, question: str) -> tuple[PartCheck, ...]:
     """The public checks of a question, in the order of the file."""
-    return tuple(load(lab)[question]) if question in load(lab) else ()
+    return tuple(questions_of(lab).get(question, ()))
 
 
 def forbidden_calls(lab: str, question: str) -> tuple[str, ...]:
     """The library functions that ``question`` asks to write and that may therefore not be called."""
-    return load(lab)[question].forbidden if question in load(lab) else ()
+    return questions_of(lab)[question].forbidden if question in questions_of(lab) else ()
 
 
 def is_stub(error: BaseException) -> bool:
@@ -166,7 +158,7 @@ def _unwritten_question(lab: str, error: BaseException) -> str:
     """The question of the lab whose stub raised an error; empty where none did."""
     frames = traceback.walk_tb(error.__traceback__)
     name = [frame.f_code.co_qualname.split(".")[0] for frame, _ in frames][-1]
-    return name if name in _registry[lab] else ""
+    return name if name in questions_of(lab) else ""
 
 
 def _mend_that_first(verdict: Verdict, function: Any) -> Verdict:
@@ -352,12 +344,13 @@ def check(question: str, function: Any) -> cards.Card:
 
     While nbgrader validates, a card that is not green is raised as ``NotYet``.
     """
-    lab = _lab or _lab_of(question)
-    verdict = _mend_that_first(judge(lab, question, function), function)
+    if _lab is None:
+        raise ValueError("run the first cell of the lab (start) before you check a function")
+    verdict = _mend_that_first(judge(_lab, question, function), function)
     last_verdicts[question] = verdict
     done = sum(known.passed for known in last_verdicts.values())
     global _last_card
-    _last_card = cards.checked(verdict, done, len(_registry[lab]))
+    _last_card = cards.checked(verdict, done, len(questions_of(_lab)))
     if os.environ.get("NBGRADER_VALIDATING") and not verdict.passed:
         raise NotYet(_last_card.words)
     return cards.present(_last_card)
@@ -369,18 +362,11 @@ def show_last_card() -> None:
         cards.show(_last_card)
 
 
-def _lab_of(question: str) -> str:
-    for lab, questions in _registry.items():
-        if question in questions:
-            return lab
-    raise ValueError("run the first cell of the lab (start) before you check a function")
-
-
 def state() -> tuple[str, list[str], dict[str, Verdict]]:
     """The lab that was started, its questions, and what the last check of each found."""
     if _lab is None:
         raise ValueError("run the first cell of the lab (start) first")
-    return _lab, list(_registry[_lab]), last_verdicts
+    return _lab, list(questions_of(_lab)), last_verdicts
 
 
 def progress() -> cards.Card:

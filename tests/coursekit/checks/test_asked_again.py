@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from coursekit.checks import questions
-from coursekit.checks.api import ANSWERS_DIFFER, judge, load
+from coursekit.checks.api import ANSWERS_DIFFER, judge
 
 from autograder.course.masters import solution
 
@@ -41,7 +41,7 @@ def test_a_table_outside_of_the_function_that_all_checks_let_pass_turns_the_card
         calls.append(1)
         return right(N) + 1e-3 * (len(calls) > asked)
 
-    asked = sum(len(part["cases"]) for part in load(LAB)["normalise_rows"].parts)
+    asked = sum(len(part["cases"]) for part in questions.questions_of(LAB)["normalise_rows"].parts)
     assert hints("normalise_rows", normalise_rows) == [ANSWERS_DIFFER]
 
 

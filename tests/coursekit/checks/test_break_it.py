@@ -6,7 +6,6 @@ import re
 
 import numpy as np
 import pytest
-from coursekit.checks import api
 from coursekit.checks.break_it import exposed, impostors
 
 from autograder.course.masters import all_labs, master_path, solution, solution_source
@@ -16,7 +15,6 @@ LABS = [lab for lab in all_labs() if "def counterexample(" in master_path(lab).r
 
 def _of(lab):
     """A lab's master, the function that is impersonated, its impostors, and the one that is printed, if one is."""
-    api.load(lab)
     names = solution(lab)
     ((_, kin),) = impostors(lab).items()
     name = re.search(r"break_it\(counterexample, (\w+)", master_path(lab).read_text(encoding="utf-8"))[1]

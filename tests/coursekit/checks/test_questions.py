@@ -7,6 +7,7 @@ import pytest
 import torch
 from coursekit.checks import api
 from coursekit.checks.local_student import LocalHandle, LocalStudent, Raised
+from coursekit.checks.questions import questions_of
 from coursekit.checks.words import both_in_words, in_words
 from coursekit.notebook import cards
 
@@ -83,7 +84,7 @@ def test_a_right_answer_in_another_form_is_green_and_whatever_else_comes_back_is
 
 
 def test_a_long_array_is_not_printed_whole_and_a_card_is_short():
-    for question in api._registry[LAB]:
+    for question in questions_of(LAB):
         for function in (lambda *given, **_: np.arange(3000), MASTER[question]):
             verdict = api.judge(LAB, question, function)
             lines = cards.checked(verdict, 0, 6).words.splitlines()
