@@ -213,7 +213,6 @@ def _of_sequences(actual: Any, expected: Any) -> Symptom | None:
         return None
     a, e = list(actual), list(expected)
     has, needs = _as_bag(a), _as_bag(e)
-    known = has is not None and needs is not None
     if len(a) != len(e):
         tail = e[-len(a) :] if a else []
         return _first(
@@ -224,9 +223,9 @@ def _of_sequences(actual: Any, expected: Any) -> Symptom | None:
                 "The list is right and then goes on too long.",
             ),
             (values_match(a, tail), "beginning missing", "The beginning of the list is missing."),
-            (known and has == needs, "repeats"),
-            (known and has < needs, "items missing"),
-            (known and has > needs, "items too many"),
+            (has is not None and has == needs, "repeats"),
+            (has is not None and needs is not None and has < needs, "items missing"),
+            (has is not None and needs is not None and has > needs, "items too many"),
             (len(a) > len(e), "longer list", f"{_beginning(a, e)} The list is longer than it should be."),
             (True, "shorter list", f"{_beginning(a, e)} The list is shorter than it should be."),
         )
@@ -236,7 +235,7 @@ def _of_sequences(actual: Any, expected: Any) -> Symptom | None:
     found = _first(
         (values_match(a[::-1], e), "reversed", "The list is the right one in reverse order."),
         (
-            known and has == needs and sorted(map(repr, a)) == sorted(map(repr, e)),
+            has is not None and has == needs and sorted(map(repr, a)) == sorted(map(repr, e)),
             "another order",
             "The items are right, but they come in another order.",
         ),
