@@ -8,7 +8,7 @@ import sys
 import pytest
 from coursekit.checks import api
 from coursekit.checks.encoding import encode
-from coursekit.checks.questions import QuestionCard
+from coursekit.checks.questions import QuestionCard, questions_of
 from coursekit.notebook import cards
 
 LAB = "01_markov_bigram"
@@ -28,8 +28,7 @@ def made_of_calls() -> QuestionCard:
 
 @pytest.fixture
 def verdict_of(monkeypatch):
-    api.checks_of(LAB, "normalise_rows")
-    monkeypatch.setitem(api._registry[LAB], "normalise_rows", made_of_calls())
+    monkeypatch.setitem(questions_of(LAB), "normalise_rows", made_of_calls())
     return lambda function: api.judge(LAB, "normalise_rows", function)
 
 
