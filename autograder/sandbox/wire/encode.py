@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from .types import (
-    BIT_GENERATORS,
     DTYPE,
     INLINE_STRING,
     ITERATORS,
@@ -149,11 +148,11 @@ class Encoder:
         return ["y", value.str] if DTYPE.fullmatch(value.str) else self.encode_opaque(type_name(value))
 
     def encode_generator(self, value: np.random.Generator, depth: int) -> Any:
-        bits = value.bit_generator
-        name = type(bits).__name__
-        if name not in BIT_GENERATORS or type(bits).__module__.split(".")[0] != "numpy":
-            return self.encode_opaque(type_name(bits))
-        return ["g", name, self.tree(bits.state, depth)]
+        if type(value.bit_generator) is not np.random.PCG64:  # that of ``default_rng``
+            return self.encode_opaque(type_name(value.bit_generator))
+        state = value.bit_generator.state
+        parts = (state["state"]["state"], state["state"]["inc"], state["has_uint32"], state["uinteger"])
+        return self.encode_fields("g", parts, depth)
 
     def encode_opaque(self, name: str) -> Any:
         return ["o", name[:80]]
@@ -201,8 +200,6 @@ class Encoder:
         if isinstance(value, torch.Generator) and value.device.type == "cpu":
             self.add(value.get_state().numpy().tobytes())
             return ["G"]
-        if isinstance(value, torch.device) and value.type == "cpu":
-            return ["D"]
         return None
 
     def encode_tensor(self, torch: Any, value: Any) -> Any:

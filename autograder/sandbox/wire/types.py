@@ -20,7 +20,6 @@ PACK_FROM = 32
 #: Keys of a decoded dict or set that may share a hash (more is an attack on the hash table).
 HASH_COLLISIONS = 64
 
-BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 TORCH_DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
