@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import nbformat
@@ -70,7 +69,6 @@ class GradebookWriter:
         self._extension = extension
         self._late_penalty = late_penalty
         self._engine = _engine(self.path, busy_seconds)
-        self._joined: Session | None = None
         try:
             with self._transaction() as session:
                 _prepare_schema(session, self.path)
@@ -83,17 +81,15 @@ class GradebookWriter:
     def __enter__(self) -> GradebookWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
         """Let go of the file."""
         self._engine.dispose()
 
-    def write(self, result: SubmissionResult, *, regraded: bool | Collection[str] = True) -> None:
-        """Record one submission: all of it or, when anything fails, nothing.
+    def write(self, result: SubmissionResult, *, regraded: bool | Collection[str] = True) -> TeacherMarks:
+        """Record one submission, all of it or, when anything fails, nothing; the marks that people entered for it.
 
         nbgrader asks a person to look again at every manually graded cell whenever it grades. A cell that
         was not graded again gives no reason to: ``regraded`` names the questions and written answers that
@@ -114,6 +110,7 @@ class GradebookWriter:
                 row = select_rows(session, self._submissions(only)).one()
                 penalty = self._penalty(row, row.extension, total)
                 self._write_penalty(session, notebook_id, penalty)
+            return self._marks(session, result.student)
 
     def overrule(self, student: str, question: str, points: float, comment: str) -> bool:
         """Enter a person's score of a question, and why, as Formgrader would; whether the student has a row for it."""
@@ -140,8 +137,11 @@ class GradebookWriter:
     def marks(self, student: str) -> TeacherMarks:
         """The marks that people entered for this student's submission; empty without any."""
         with self._transaction() as session:
-            only = api.SubmittedAssignment.student_id == storable(student)
-            return marks_of(self._read_marks(session, only), student)
+            return self._marks(session, student)
+
+    def _marks(self, session: Session, student: str) -> TeacherMarks:
+        only = api.SubmittedAssignment.student_id == storable(student)
+        return marks_of(self._read_marks(session, only), student)
 
     def all_marks(self) -> dict[str, TeacherMarks]:
         """``marks`` of every student with a submission of the lab, by the student's name as stored."""
@@ -388,21 +388,8 @@ class GradebookWriter:
         }
 
     @contextmanager
-    def one_transaction(self) -> Iterator[None]:
-        """Make one transaction of all writes and reads inside: all are kept or, when anything fails, none."""
-        with self._transaction() as session:
-            self._joined = session
-            try:
-                yield
-            finally:
-                self._joined = None
-
-    @contextmanager
     def _transaction(self) -> Iterator[Session]:
-        """One transaction, or the one that is open; what the database refuses becomes a sentence."""
-        if self._joined is not None:
-            yield self._joined
-            return
+        """One transaction; what the database refuses becomes a sentence."""
         try:
             with Session(self._engine) as session, session.begin():
                 yield session
