@@ -166,9 +166,6 @@ Point = collections.namedtuple("Point", "x y")
         (np.str_("a"), np.str_("a")),
         (np.bool_(True), np.bool_(True)),
         (np.dtype("f4"), np.dtype("f4")),
-        ([0.5] * 100, [0.5] * 100),
-        (list(range(100)), list(range(100))),
-        ([2**70] * 100, [2**70] * 100),
         (torch.ones(2).as_subclass(HostileTensor), torch.ones(2)),
         *((kind, kind) for kind in (bool, int, float, complex, str, np.float64, np.int32, torch.float32)),
     ],
@@ -342,11 +339,10 @@ def test_a_type_with_a_hostile_name_is_named_in_plain_text():
     assert caught.value.type_name == "?<b>?" + "x" * 75
 
 
-def test_ranges_and_packed_lists_count_as_what_they_unfold_to():
+def test_ranges_count_as_what_they_unfold_to():
     for value in (
         [range(1_000_000)] * 2,
         ("callback", 0, ([range(600_000)] * 2,), {}),
-        [range(900_000), [0.5] * 200_000],
         range(-(10**400), 10**400),
         range(10**30, -(10**30), -3),
     ):
@@ -372,7 +368,6 @@ MANY_OF = {
     "arrays": (["a", "<f8", [2], "C"], 16),
     "arrays of many axes": (["a", "<f8", [1] * 32, "C"], 8),
     "arrays with holes": (["a", "|u1", [2000], "S"], 2000),
-    "packed lists": (["pf"], 80),
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import collections
 import json
 import math
@@ -135,14 +134,6 @@ class Decoder:
         if type(real) is not float or type(imaginary) is not float:
             _malformed("a complex number")
         return complex(real, imaginary)
-
-    def decode_packed(self, tree: list[Any], depth: int) -> list[Any]:
-        kind = {"pf": "d", "pi": "q"}[tree[0]]
-        buffer = self.next_buffer()
-        if len(tree) != 1 or len(buffer) % 8:
-            _malformed("a packed list")
-        self.spend(len(buffer) // 8)
-        return array.array(kind, bytes(buffer)).tolist()
 
     def decode_dict(self, tree: list[Any], depth: int) -> dict[Any, Any]:
         parts = self.decode_items(tree, depth)
@@ -333,8 +324,6 @@ DECODERS: dict[str, Callable[[Decoder, list[Any], int], Any]] = {
     "s": lambda decoder, tree, depth: decoder.set_of(tree, depth, set),
     "z": lambda decoder, tree, depth: decoder.set_of(tree, depth, frozenset),
     "d": Decoder.decode_dict,
-    "pf": Decoder.decode_packed,
-    "pi": Decoder.decode_packed,
     "r": Decoder.decode_range,
     "sl": Decoder.decode_slice,
     "e": lambda decoder, tree, depth: _no_operands(tree, ...),

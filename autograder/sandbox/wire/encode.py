@@ -17,7 +17,6 @@ from .types import (
     DTYPE,
     INLINE_STRING,
     ITERATORS,
-    PACK_FROM,
     SCALAR_NAMES,
     TORCH_DTYPES,
     Reference,
@@ -88,16 +87,7 @@ class Encoder:
         return [tag, *[tree(value, depth) for value in values]]
 
     def encode_list(self, value: list[Any], depth: int) -> Any:
-        length = list.__len__(value)
-        if length >= PACK_FROM:
-            kinds = set(map(type, value))
-            if kinds == {float}:
-                self.add(array.array("d", value).tobytes())
-                return ["pf"]
-            if kinds == {int} and min(value) >= -(1 << 63) and max(value) < (1 << 63):
-                self.add(array.array("q", value).tobytes())
-                return ["pi"]
-        return self.encode_sequence("l", list.__iter__(value), length, depth)
+        return self.encode_sequence("l", list.__iter__(value), list.__len__(value), depth)
 
     def encode_tuple(self, value: tuple[Any, ...], depth: int) -> Any:
         return self.encode_sequence("t", tuple.__iter__(value), tuple.__len__(value), depth)

@@ -15,8 +15,6 @@ PREFIX = struct.Struct("<4sIQ")
 
 #: Strings up to this many characters travel inside the header, longer ones as buffers.
 INLINE_STRING = 512
-#: Lists of numbers from this length on are packed into a buffer.
-PACK_FROM = 32
 #: Keys of a decoded dict or set that may share a hash (more is an attack on the hash table).
 HASH_COLLISIONS = 64
 
@@ -62,9 +60,9 @@ class OpaqueError(WireError):
 class WireLimits:
     """The limits on one frame."""
 
-    header_bytes: int = 8 << 20
+    header_bytes: int = 24 << 20
     total_bytes: int = 64 << 20
-    #: Parts of the tree, lengths of ranges and of packed lists together: what a reader may come to hold as objects.
+    #: Parts of the tree and lengths of ranges together: what a reader may come to hold as objects.
     items: int = 1_000_000
     depth: int = 48
     integer_bits: int = 14_000
