@@ -210,7 +210,7 @@ class Decoder:
             _malformed("a generator's state")
         # The seed only matters to spawn(): derive it from the state, so that runs repeat.
         bits = np.random.PCG64(state & 0xFFFFFFFFFFFFFFFF)
-        inner = {"state": state, "inc": inc}
+        inner: Any = {"state": state, "inc": inc}
         bits.state = {
             "bit_generator": "PCG64",
             "state": inner,
