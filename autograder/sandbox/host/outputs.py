@@ -30,19 +30,17 @@ class OutputBudget:
         self.left = MAX_OUTPUT
 
     def clean(self, outputs: Sequence[Any], limits: Limits) -> tuple[dict[str, Any], ...]:
-        """A cell's outputs as ``clean_outputs`` gives them, or none when the whole notebook has put out enough."""
+        """A cell's outputs as nbformat 4 output dicts: none when the whole notebook has put out enough.
+
+        What is malformed or over the limits is left out.
+        """
         if self.left < 0:
             return ()
-        kept = clean_outputs(outputs, limits)
+        cleaner = _Cleaner(limits)
+        cleaned = [cleaner.output(output) for output in outputs[: limits.outputs] if type(output) is dict]
+        kept = tuple(output for output in cleaned if output is not None)
         self.left -= len(json.dumps(kept))
         return kept if self.left >= 0 else ()
-
-
-def clean_outputs(outputs: Sequence[Any], limits: Limits) -> tuple[dict[str, Any], ...]:
-    """The outputs as nbformat 4 output dicts; what is malformed or over the limits is left out."""
-    cleaner = _Cleaner(limits)
-    cleaned = [cleaner.output(output) for output in outputs[: limits.outputs] if type(output) is dict]
-    return tuple(output for output in cleaned if output is not None)
 
 
 class _Cleaner:

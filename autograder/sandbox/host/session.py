@@ -16,7 +16,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import TracebackType
 from typing import Any
 
 from autograder.results import STATUSES, CellOutcome
@@ -84,9 +83,7 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def run_cells(self, cells: Sequence[tuple[str, str]]) -> list[CellOutcome]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from autograder.results import STATUSES
 from autograder.sandbox import wire
 from autograder.sandbox.host.rpc import StudentGone
+from autograder.sandbox.jail import namespaces
 from autograder.sandbox.jail.folders import Room, owned
 from autograder.sandbox.limits import Limits
 
@@ -225,18 +226,10 @@ def _is_childless(pid: int) -> bool:
 
 def _process_tree(root: int) -> list[int]:
     """A process and its descendants. In a PID namespace orphans go to its first process, so none is missed."""
-    parents: dict[int, int] = {}
     try:
-        names = os.listdir("/proc")
+        parents = namespaces.parents()
     except OSError:
         return [root]
-    for name in names:
-        if name.isdigit():
-            try:
-                stat = Path(f"/proc/{name}/stat").read_bytes()
-            except OSError:
-                continue
-            parents[int(name)] = int(stat.rpartition(b")")[2].split()[1])
     processes, size = {root}, 0
     while len(processes) > size:
         size = len(processes)
