@@ -236,42 +236,16 @@ def _toml_value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-_TABLE = re.compile(r"^\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
-_KEY = re.compile(
-    r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*="""
-)
-
-
 def line_of(text: str, place: Sequence[str]) -> int:
-    """The line (from 1) that says most of the setting ``place``.
+    """The line (from 1) of a setting; tomllib keeps no positions.
 
-    tomllib keeps no positions; the file's table headers and keys are read again here, by tomllib too. What
-    stands inside a value (an inline table, a list) has the line of its key.
+    Each name of the ``place`` is looked for as a key or in a table's header, from the line of the one before it on.
     """
-    best, covered, table = 1, 0, list[str]()
-    for number, line in enumerate(text.splitlines(), 1):
-        if header := _TABLE.match(line):
-            table = here = _names(header.group(1))
-        elif key := _KEY.match(line):
-            here = table + _names(key.group(1))
-        else:
-            continue
-        if len(here) > covered and here == list(place[: len(here)]):
-            best, covered = number, len(here)
-    return best
-
-
-def _names(dotted: str) -> list[str]:
-    """The parts of a dotted key."""
-    try:
-        value: Any = tomllib.loads(f"{dotted} = 0")
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return []
-    names = []
-    while isinstance(value, dict):
-        [(name, value)] = value.items()
-        names.append(name)
-    return names
+    lines, here = text.splitlines(), 0
+    for name in place:
+        key = re.compile(rf"""(?:^|[\[{{.,])\s*["']?{re.escape(name)}["']?\s*[\].=]""")
+        here = next((n for n in range(here, len(lines)) if key.search(lines[n])), here)
+    return here + 1
 
 
 def salt_file() -> Path:
