@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import nbformat
 import pytest
 from typer.testing import CliRunner
 
@@ -38,10 +39,6 @@ def planted(tmp_path, monkeypatch):
 
 
 TEST_CELL = '# %% test="entropy" points=12\ncheck("entropy", entropy)\n'
-TABLE = "You sum over the whole table. Each row is a distribution of its own: sum over the last axis."
-WEIGHTS = (
-    "You average the surprises as if all events came equally often. Each counts with its own probability."
-)
 HEADER = "#     minutes: 20\n"
 
 #: What is planted: the file, what stands there, what stands there instead; and the sentence, or its telling part.
@@ -80,7 +77,6 @@ FAULTS = {
     "the start of another lab": (MASTER, 'start("14_entropy")', 'start("13_beyond")', "begins another lab; this one is “14_entropy”"),
     "no start": (MASTER, 'start("14_entropy")\n', "", "no cell starts the lab"),
     "a start that is not locked": (MASTER, '# %% locked="setup"', "# %%", "the cell that starts the lab is to be locked"),
-    "a locked cell that needs a skipped one": (MASTER, "progress()\n", 'coin = [0.5, 0.5]\nprogress()\n\n# %% locked="later"\nentropy(np.array(coin))\n', "it uses coin, which only the cell in line 78 defines, and that is not run when grading"),
     # the master: header
     "a data file that is not there": (MASTER, HEADER, "#     data: [name.txt]\n", "the data file name.txt is not in data/; the nearest is “names.txt”"),
     "a data file elsewhere": (MASTER, HEADER, "#     data: [../pyproject.toml]\n", "does not lie in data/"),
@@ -93,8 +89,6 @@ FAULTS = {
     # the questions' files
     "no file for a question": (ENTROPY, None, "", "question “entropy”: it has no family of inputs and no scenario, no misconception, no alternative"),
     "no right answer in another style": (ENTROPY, "@question.alternative", "", "question “entropy”: it has no alternative"),
-    "two hints that are equal": (ENTROPY, TABLE, WEIGHTS, "its hint is that of mean_surprise"),
-    "a misconception without a hint": (ENTROPY, f'    """{TABLE}"""\n', "", "of_the_table: it needs a docstring: the hint"),
     "a file that is no Python": (ENTROPY, "import math", "import math math", f"{ENTROPY}, line 3: it is no Python"),
 }  # fmt: skip
 
@@ -122,6 +116,16 @@ def test_all_faults_are_said_at_once_and_no_more_than_twenty(planted):
     write_example(masters.course_root(), {MASTER: text + "\n" + marks})
     with pytest.raises(UserError, match=r"… and \d+ more"):
         require_sound([LAB])
+
+
+def test_a_cell_that_needs_one_which_grading_skips_is_named(monkeypatch):
+    cells = [
+        nbformat.v4.new_code_cell("coin = 0.5", metadata={"tags": ["skip-grading"]}),
+        nbformat.v4.new_code_cell("coin + 1", id="later"),
+    ]
+    monkeypatch.setattr(masters, "read_master", lambda lab: nbformat.v4.new_notebook(cells=cells))
+    with pytest.raises(UserError, match=r"The cell later .* NameError: name 'coin' is not defined"):
+        masters.solution.__wrapped__(LAB)
 
 
 COMMANDS = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import difflib
 import re
 from collections.abc import Iterator
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.masters import SKIP, course_header
-from autograder.course.names import names_used, symbols
 from autograder.course.soundness.faults import Fault, missing_file, nearest
 from autograder.errors import UserError
 from autograder.sandbox.limits import Limits
@@ -106,7 +104,6 @@ def read_outline(lab: str, path: Path, root: Path) -> Outline:
     _check_names(outline)
     _check_pairs(outline)
     _check_start(outline, lab)
-    _check_borrowed_names(outline)
     _check_header(outline, header, root)
     return outline
 
@@ -295,33 +292,6 @@ def _parsed(cell: Cell) -> ast.AST:
         return ast.parse(cell.source if cell.kind == "code" else "")
     except SyntaxError:
         return ast.Module([], [])
-
-
-def _check_borrowed_names(outline: Outline) -> None:
-    """That no cell which is run when grading uses a name that only a skipped cell defines."""
-    graded = [cell for cell in outline.cells if cell.kind == "code" and not cell.skipped]
-    known = set(dir(builtins)).union(*(_names(cell)[0] for cell in graded))
-    lent = {name: cell.line for cell in outline.cells if cell.skipped for name in _names(cell)[0]}
-    for cell in graded:
-        for name in sorted(_names(cell)[1] - known):
-            if name in lent:
-                outline.blame(
-                    cell,
-                    f"it uses {name}, which only the cell in line {lent[name]} defines, and that is not run when grading",
-                )
-
-
-def _names(cell: Cell) -> tuple[set[str], set[str]]:
-    """The global names that a code cell binds and those that it uses."""
-    if cell.kind != "code" or not getattr(_parsed(cell), "body", None):
-        return set(), set()
-    bound = {
-        symbol.get_name()
-        for table, symbol in symbols(cell.source)
-        if (table.get_type() == "module" or symbol.is_global())
-        and (symbol.is_assigned() or symbol.is_imported())
-    }
-    return bound, names_used(cell.source)
 
 
 def _check_header(outline: Outline, header: dict[str, Any], root: Path) -> None:
