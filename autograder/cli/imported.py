@@ -18,9 +18,8 @@ OUTSIDE_IN_PLACE = "a hidden test, which trusts what functions make of their arg
 
 
 def show(console: Console, imported: Imported) -> dict[str, Any]:
-    """Print the files, a line a graded cell, and the next commands; the same as JSON."""
-    for path in imported.files:
-        console.print(f"✓ {path}", markup=False)
+    """Print the file, a line a graded cell, and the next commands; the same as JSON."""
+    console.print(f"✓ {imported.master}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title, justify in (
         ("cell", "left"),
