@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import os
 import re
 import secrets
-import tempfile
 import tomllib
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
@@ -260,7 +261,9 @@ def _lasting_salt() -> str:
     path = salt_file()
     try:
         if not path.exists():
-            _write_salt(path)
+            only_mine = functools.partial(os.open, mode=0o600)
+            with contextlib.suppress(FileExistsError), open(path, "x", opener=only_mine) as file:
+                file.write(secrets.token_hex(16))
         salt = path.read_text().strip()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
@@ -271,21 +274,3 @@ def _lasting_salt() -> str:
             "was graded yet."
         )
     return salt
-
-
-def _write_salt(path: Path) -> None:
-    """Write the file at once, never half; of two processes that do so together the first wins."""
-    descriptor, made = tempfile.mkstemp(prefix=".salt-", dir=path.parent)  # only its owner may read it
-    try:
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_hex(16))
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(made, path)
-        except FileExistsError:
-            return
-        except OSError:  # a disk without links
-            os.replace(made, path)
-    finally:
-        Path(made).unlink(missing_ok=True)

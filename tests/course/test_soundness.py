@@ -10,6 +10,7 @@ from autograder.cli.app import app
 from autograder.course import masters
 from autograder.course.masters import all_labs
 from autograder.course.soundness import faults_of, require_sound
+from autograder.course.visible_files import data_files
 from autograder.errors import UserError
 from tests.fixtures.example_lab import LAB, example_files, write_example
 
@@ -78,13 +79,8 @@ FAULTS = {
     "no start": (MASTER, 'start("14_entropy")\n', "", "no cell starts the lab"),
     "a start that is not locked": (MASTER, '# %% locked="setup"', "# %%", "the cell that starts the lab is to be locked"),
     # the master: header
-    "a data file that is not there": (MASTER, HEADER, "#     data: [name.txt]\n", "the data file name.txt is not in data/; the nearest is “names.txt”"),
-    "a data file elsewhere": (MASTER, HEADER, "#     data: [../pyproject.toml]\n", "does not lie in data/"),
-    "data that are no list": (MASTER, HEADER, "#     data: names.txt\n", "data: names.txt is no list"),
     "an unknown setting": (MASTER, HEADER, "#     minute: 20\n", "there is no setting “minute”; the nearest is “minutes”"),
     "a limit of nothing": (MASTER, HEADER, "#     limits: {cell_seconds: 0}\n", "the limit cell_seconds: 0 is no number above zero"),
-    "an unfinished question that is none": (MASTER, HEADER, "#     unfinished: [entropi]\n", "unfinished names “entropi”, which is no question; the nearest is “entropy”"),
-    "an unfinished question": (MASTER, HEADER, "#     unfinished: [entropy]\n", "question “entropy”: the header calls it unfinished."),
     "a header that cannot be read": (MASTER, HEADER, "#     minutes: [20\n", "The header of"),
     # the questions' files
     "no file for a question": (ENTROPY, None, "", "question “entropy”: it has no family of inputs and no scenario, no misconception, no alternative"),
@@ -144,16 +140,19 @@ def test_the_commands_refuse_a_fault_before_they_write(words, planted, tmp_path,
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_an_unfinished_question_is_no_reason_not_to_build(planted):
-    planted(MASTER, HEADER, "#     unfinished: [entropy]\n")
-    text = example_files()[MASTER].replace(HEADER, "#     unfinished: [entropy]\n")
-    write_example(masters.course_root(), {MASTER: text})
-    masters.course_root().joinpath(ENTROPY).unlink()
-    masters.course_header.cache_clear()
-    notes = require_sound([LAB], unfinished=True)
-    assert [
-        "calls it unfinished; it has no family of inputs and no scenario, no misconception" in note
-        for note in notes
-    ] == [True]
-    with pytest.raises(UserError, match="calls it unfinished"):
+def test_a_question_without_its_parts_is_no_reason_not_to_build(planted):
+    planted(ENTROPY)
+    [note] = require_sound([LAB], unfinished=True)
+    assert "it has no family of inputs and no scenario, no misconception, no alternative" in note
+    with pytest.raises(UserError, match="it has no family"):
         require_sound([LAB])
+
+
+def test_data_that_are_none_are_named(planted):
+    for data, sentence in (
+        ("[name.txt]", "name.txt, which is not in data"),
+        ("names.txt", r"write data: \[names.txt\]"),
+    ):
+        planted(MASTER, HEADER, f"#     data: {data}\n")
+        with pytest.raises(UserError, match=sentence):
+            data_files(LAB)
