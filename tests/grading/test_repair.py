@@ -298,7 +298,7 @@ cells = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(data=st.fixed_dictionaries({"cells": st.lists(cells | json_values, max_size=6)}))
 def test_any_json_is_repaired_or_unreadable_and_every_question_keeps_its_test(data):
     try:
