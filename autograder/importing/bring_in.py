@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -77,15 +79,21 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
             target = root / "data" / lab / place
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(folder / place, target)
-        while True:
+
+        def write() -> None:
             write_atomically(master, master_text(notebook, lab, source, bool(beside), cells))
             _forget(lab)
-            result = grade_own_answers(lab)
-            earned = {question.name: question for question in result.questions}
-            tried = [_after_trial(cell, earned[cell.grade_id.removeprefix("test_")]) for cell in cells]
-            if tried == cells:
-                break
-            cells = tried
+
+        write()
+        with own_answers(lab) as grade:
+            while True:
+                result = grade()
+                earned = {question.name: question for question in result.questions}
+                tried = [_after_trial(cell, earned[cell.grade_id.removeprefix("test_")]) for cell in cells]
+                if tried == cells:
+                    break
+                cells = tried
+                write()
     except BaseException as error:
         for place in made:
             shutil.rmtree(place, ignore_errors=True)
@@ -110,24 +118,20 @@ def _after_trial(cell: TestCell, own: QuestionResult) -> TestCell:
     return replace(cell, reason=f"outside the notebook its own answer does not pass ({said})")
 
 
-def grade_own_answers(lab: str) -> SubmissionResult:
-    """Grade the lab's own notebook as a submission: with its solutions every cell should give its points."""
+@contextmanager
+def own_answers(lab: str) -> Iterator[Callable[[], SubmissionResult]]:
+    """A function that grades the lab's own notebook as a submission: with its solutions every cell should give its points."""
     use_root(course_root())
     set_salt(settings().salt)
-    home = Path(tempfile.mkdtemp(prefix="coursekit-"))
     raw = nbformat.writes(read_master(lab)).encode()
-    notebook = Notebook(
-        Submission("the source itself", home / "own.ipynb"), lab, raw, names_torch=b"torch" in raw
-    )
-    try:
+    with tempfile.TemporaryDirectory(prefix="coursekit-") as name:
+        home = Path(name)
+        submission = Submission("the source itself", home / "own.ipynb")
+        task = Task(Notebook(submission, lab, raw, names_torch=b"torch" in raw))
         write_kit(lab, home / "coursekit")
         limits = limits_of(lab)
         with Zygotes.of(lab, home / "coursekit", data_files(lab), limits) as zygotes:
-            return grader_of(lab)(lab, zygotes, Template.of(lab), context_of(lab, limits)).grade(
-                Task(notebook)
-            )
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+            yield lambda: grader_of(lab)(lab, zygotes, Template.of(lab), context_of(lab, limits)).grade(task)
 
 
 def _forget(lab: str) -> None:

@@ -65,10 +65,6 @@ def _checked(notebook: NotebookNode, path: Path) -> NotebookNode:
     return notebook
 
 
-#: Lines that occur only in notebooks for otter-grader.
-_OTTERS = re.compile(
-    r"^\s*import otter\b|\botter\.Notebook\(|\bBEGIN (QUESTION|ASSIGNMENT)\b|\bASSIGNMENT CONFIG\b", re.M
-)
 #: The two lines that nbgrader leaves in place of an answer.
 _STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")
 #: More points than this no course gives for a cell.
@@ -116,14 +112,10 @@ def _check_regions(notebook: NotebookNode, path: Path) -> None:
 
 
 def _check_is_source(notebook: NotebookNode, path: Path) -> None:
-    """Refuse a notebook whose solutions were taken out, one without points, and one of otter-grader's."""
+    """Refuse a notebook whose solutions were taken out, and one without points."""
     if not _graded(notebook):
-        if "otter" in notebook.metadata or any(_OTTERS.search(cell.source) for cell in notebook.cells):
-            raise UserError(
-                f"{path} is a notebook for otter-grader: only nbgrader's source notebooks are imported."
-            )
         raise UserError(
-            f"{path} has no cell with points: is it the source notebook, with its solutions and tests?"
+            f"{path} has no cell with points: is it nbgrader's source notebook, with its solutions and tests?"
         )
     answers = [cell for cell in notebook.cells if cell.cell_type == "code" and is_solution(cell)]
     if answers and all(map(_is_as_released, answers)):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import importlib.util
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -250,11 +249,6 @@ def _reasons(
         yield f"it uses {_listed(around)}, which looks beyond values"
     if ends := free & _ENDS:
         yield f"it uses {_listed(ends)}, which ends the process"
-    if any(
-        isinstance(n, (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.Yield, ast.YieldFrom))
-        for n in ast.walk(tree)
-    ):
-        yield "it awaits or yields"
     if classes := {name for name in free if names.made.get(name) == "class"}:
         yield f"it uses the class {_listed(classes)}, whose objects stay in the notebook"
     if left := (free & names.left_by_tests.keys()) - here - names.made.keys():
@@ -287,8 +281,6 @@ def _reasons(
             yield f"it looks at the function {name} itself, not only at what it returns"
     if tree.body and isinstance(tree.body[-1], ast.Expr) and not _gives_nothing(tree.body[-1].value):
         yield "its last line may be a number of points"
-    if not any(isinstance(node, (ast.Assert, ast.Raise, ast.Call)) for node in ast.walk(tree)):
-        yield "it asserts nothing"
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -313,15 +305,8 @@ def _modules(tree: ast.Module, given: list[ast.stmt]) -> Iterator[str]:
             root = module.partition(".")[0]
             if root == "__main__":
                 yield "it imports __main__, which is the notebook itself"
-            elif root in ("autograder", "coursekit") or not _is_installed(root):
-                yield f"it imports {module}, which is not installed here"
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return bool(module) and importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError, AttributeError):  # what stands in sys.modules need not come from a file
-        return False
+            elif root in ("autograder", "coursekit"):
+                yield f"it imports {module}, which is the grader's own here"
 
 
 def _sets(tree: ast.AST, modules: set[str]) -> Iterator[str]:

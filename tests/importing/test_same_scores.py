@@ -8,12 +8,18 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from tests.fixtures.frozen_course import command, freeze
+from autograder.course import policy_file
+from autograder.course.masters import course_root
+from autograder.importing.bring_in import import_notebook
+from autograder.results import SubmissionResult
+from autograder.run.pipeline import run
+from tests.fixtures.frozen_course import command
 from tests.fixtures.nbgrader_course import (
     SUBMISSIONS,
     answer,
@@ -27,31 +33,38 @@ from tests.fixtures.nbgrader_course import (
     submitted,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
-
 LIMITS = "[limits]\ncell_seconds = 2\ncall_seconds = 2\n"
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    root = freeze(tmp_path_factory.mktemp("importing"))
+def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a course without a lab."""
+    root = tmp_path_factory.mktemp("importing")
+    shutil.copytree(course_root() / "notebooks" / "coursekit", root / "notebooks" / "coursekit")
+    for name in ("pyproject.toml", "requirements.lock"):
+        shutil.copy(course_root() / name, root)
     (root / "course.toml").write_text(LIMITS)
-    return root
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COURSE_ROOT", str(root))
+        policy_file.use(None)
+        yield root
+    policy_file.use(None)
 
 
-def imported(course, path, name):
-    """``autograder import``: what it says of each cell."""
-    done = command("import", path, "--name", name, "--json", course / f"{name}.json", root=course)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return {row["cell"]: row for row in json.loads((course / f"{name}.json").read_text())["cells"]}
+def reasons(path: Path, lab: str) -> dict[str, str]:
+    """Import a notebook: test cell -> why it stays beside the student's code ("" for one that became a hidden test)."""
+    return {cell.grade_id: cell.reason for cell in import_notebook(path, lab).cells}
 
 
-def our_scores(course, lab, submitted_in, out):
+def graded(lab: str, folder: Path) -> dict[str, SubmissionResult]:
+    """student -> result."""
+    done = run(lab, folder / "submitted", folder / "out", jobs=1)
+    return {result.student: result for result in done.results}
+
+
+def scores(results: dict[str, SubmissionResult]) -> dict[str, dict[str, float]]:
     """student -> cell -> points."""
-    done = command("grade", lab, "--submitted", submitted_in, "--out", out, root=course)
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = json.loads((out / "results.json").read_text())
-    return {row["student"]: {q["name"]: q["points"] for q in row["questions"]} for row in rows}
+    return {student: {q.name: q.points for q in result.questions} for student, result in results.items()}
 
 
 #: What becomes of the function ``squares`` in nbgrader's example, by the kind of student. What is endless waits.
@@ -108,10 +121,10 @@ SCORES = json.loads(Path(__file__).with_name("nbgrader_scores.json").read_text()
 def test_every_kind_of_answer_gets_what_nbgrader_gives_cell_by_cell(course, tmp_path, lab):
     write, assignment, name, stay = COURSES[lab]
     write(tmp_path)
-    rows = imported(course, tmp_path / "source" / assignment / f"{name}.ipynb", lab)
-    assert {cell for cell, row in rows.items() if row["reason"]} == stay
+    found = reasons(tmp_path / "source" / assignment / f"{name}.ipynb", lab)
+    assert {cell for cell, reason in found.items() if reason} == stay
     (tmp_path / "submitted" / "missing").mkdir()
-    ours = our_scores(course, lab[:2], tmp_path / "submitted", tmp_path / "out")
+    ours = scores(graded(lab, tmp_path))
     assert set(ours.pop("missing").values()) == {0}
     assert ours == SCORES[lab]
 
@@ -144,15 +157,17 @@ def test_files_beside_the_notebook_lie_beside_it_in_build_release_and_grading(co
     (path.parent / "numbers.txt").write_text("1\n2\n3\n")
     (path.parent / "data").mkdir()
     (path.parent / "data" / "more.txt").write_text("4")
-    imported(course, path, "24_numbers")
     hand_in(tmp_path, "ada", "hw", "numbers", submitted(made, {}))
-    ours = our_scores(course, "24", tmp_path / "submitted", tmp_path / "out")
-    assert ours == {"ada": {"total_of_all": 3}}
-    for name in ("pyproject.toml", "requirements.lock"):
-        shutil.copy(ROOT / name, course / name)
-    for words in (("build", "24"), ("release", "24", "--out", tmp_path / "release")):
+    for words in (
+        ("import", path, "--name", "24_numbers"),
+        ("grade", "24", "--submitted", tmp_path / "submitted", "--out", tmp_path / "out"),
+        ("build", "24"),
+        ("release", "24", "--out", tmp_path / "release"),
+    ):
         done = command(*words, root=course)
         assert done.returncode == 0, done.stdout + done.stderr
+    [row] = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert [(q["name"], q["points"]) for q in row["questions"]] == [("total_of_all", 3)]
     released = tmp_path / "release" / "24_numbers"
     files = {path.name for path in released.iterdir()}
     assert files == {"24_numbers.ipynb", "coursekit", "data", "numbers.txt"}
@@ -209,10 +224,9 @@ def test_no_forger_gets_a_point_or_a_hidden_input_out_and_a_cell_that_ends_the_p
     students = {"honest": {}, "wrong": {"f_sol": "def f(x):\n    return x + 2"}, **FORGERS}
     for student, answers in students.items():
         hand_in(tmp_path, student, "hw", "walls", submitted(made, answers))
-    rows = imported(course, write_source(tmp_path, "hw", "walls", made), "25_walls")
-    assert {name for name, row in rows.items() if row["graded_by"] != "a hidden test"} == {*ENDS}
-    out = tmp_path / "out"
-    ours = our_scores(course, "25", tmp_path / "submitted", out)
+    found = reasons(write_source(tmp_path, "hw", "walls", made), "25_walls")
+    assert {cell for cell, reason in found.items() if reason} == {*ENDS}
+    ours, out = scores(graded("25_walls", tmp_path)), tmp_path / "out"
     lost = {
         student: {name for name, points in scores.items() if not points} for student, scores in ours.items()
     }
@@ -246,12 +260,12 @@ def test_right_answers_count_where_cells_have_lost_their_names_and_one_note_says
         answer("around", AROUND.format(solved.format("return 2 * (a + b)"))),
         checking("t_around", 2, CHECKS[1]),
     ]
-    imported(course, write_source(tmp_path, "ps", "geo", notebook(cells)), "27_geo")
+    reasons(write_source(tmp_path, "ps", "geo", notebook(cells)), "27_geo")
     for student, codes in WITHOUT_NAMES.items():
         hand_in(tmp_path, student, "ps", "geo", notebook([cell("code", code) for code in codes]))
-    ours = our_scores(course, "27", tmp_path / "submitted", tmp_path / "out")
-    scores = dict.fromkeys(WITHOUT_NAMES, 4) | {"one wrong": 2}
-    assert {student: sum(points.values()) for student, points in ours.items()} == scores
-    for row in json.loads((tmp_path / "out" / "results.json").read_text()):
-        notes = row["notes"]
+    results = graded("27_geo", tmp_path)
+    points = dict.fromkeys(WITHOUT_NAMES, 4) | {"one wrong": 2}
+    assert {student: result.score for student, result in results.items()} == points
+    for result in results.values():
+        notes = result.notes
         assert sum("had lost their names" in note for note in notes) == 1 and len(notes) <= 3, notes
