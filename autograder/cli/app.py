@@ -157,8 +157,7 @@ def new_lab(
         console.print(f"✓ {path}", markup=False)
     if made.unfinished:
         console.print(
-            f"To write: {', '.join(made.unfinished)}. What is finished is taken off the list `unfinished` in the "
-            "master's header.",
+            f"To write: {', '.join(made.unfinished)}. Until that is done, only `build` takes the lab.",
             markup=False,
         )
     number = lab[:2]
