@@ -34,14 +34,16 @@ def train(options: argparse.Namespace) -> None:
     plan = plan_for(options.corpus, device.type, direction=options.direction, **changes(options.plan))
     folder = options.out or Path("build") / "translator" / f"{plan.corpus}-{plan.direction}"
     lab = load_lab_12(options.notebook)
-    text = sentences(plan.corpus, "train", plan.direction, plan.pairs)
+    text, unseen = (
+        sentences(plan.corpus, split, plan.direction, plan.pairs) for split in ("train", "validation")
+    )
     if (folder / "checkpoint.pt").is_file():
         subwords = Subwords.of_checkpoint(load_tensors(folder / "checkpoint.pt"))
     else:
         subwords = Subwords.learn((one for pair in text for one in pair), plan.vocabulary, plan.lower)
         print(f"{len(subwords):,} subwords learned", flush=True)
     pairs = numbered(subwords, text, plan.direction)
-    held_out = numbered(subwords, sentences(plan.corpus, "validation", plan.direction), plan.direction)
+    held_out = numbered(subwords, unseen, plan.direction)
     model = build_model(lab.Transformer, len(subwords), plan).to(device)
     size = sum(parameter.numel() for parameter in model.parameters())
     left_out = f" ({len(text) - len(pairs):,} are too long)" if len(pairs) < len(text) else ""
@@ -77,13 +79,6 @@ def translate(options: argparse.Namespace) -> None:
             print(row[0][0])
 
 
-def _count(text: str) -> int:
-    """A whole number that is not negative, for ``argparse``."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
-    return int(text)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m coursekit.translator",
@@ -104,14 +99,14 @@ def _parser() -> argparse.ArgumentParser:
             _add_train(command)
             continue
         add("run", type=Path, help="the folder of a training run, or its translator.pt")
-        add("--beam", type=_count, default=1, metavar="N", help="hypotheses at a time (default: 1, greedy)")
+        add("--beam", type=int, default=1, metavar="N", help="hypotheses at a time (default: 1, greedy)")
         if function is evaluate:
             add("--split", default="test", choices=("validation", "test"), help="default: test")
-            add("--limit", type=_count, default=0, metavar="N", help="the first so many sentences only")
+            add("--limit", type=int, default=0, metavar="N", help="the first so many sentences only")
         else:
             add("sentences", nargs="*", help="the sentences (default: standard input, one a line)")
             add("--to", default="", choices=("en", "de"), help="for a model of both directions (default: en)")
-            add("--alternatives", type=_count, default=0, metavar="N", help="show so many, with their scores")
+            add("--alternatives", type=int, default=0, metavar="N", help="show so many, with their scores")
     return parser
 
 
