@@ -20,20 +20,6 @@ def hints(question: str, answer: Any) -> list[str]:
     return [mark.hint for mark in judge(LAB, question, answer).marks if not mark.passed]
 
 
-def test_counts_in_a_default_argument_are_named_as_such_whatever_they_spoil() -> None:
-    right = solution(LAB)["transition_matrix"]
-
-    def transition_matrix(sentences: Any, weights: Any, said: list[Any] = [], heavy: list[Any] = []) -> Any:  # noqa: B006
-        said += sentences
-        heavy += weights
-        vocabulary, P = right(said, heavy)
-        own = sorted({word for sentence in sentences for word in sentence.split()})
-        places = [vocabulary.index(word) for word in own]
-        return own, P[np.ix_(places, places)]
-
-    assert hints("transition_matrix", transition_matrix)[0] == ANSWERS_DIFFER
-
-
 def test_a_table_outside_of_the_function_that_all_checks_let_pass_turns_the_card_red() -> None:
     right, calls = solution(LAB)["normalise_rows"], []
 
