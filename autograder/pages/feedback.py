@@ -115,6 +115,7 @@ class FeedbackWriter:
             )
             for one in (*questions, *written)
         ]
+        waiting = [one for one in answers if one.points is None]
         open_ = [one for one in answers if judged and (one.lost > 1e-9 or one.in_question)]
         return {
             "student": plain(result.student, 200),
@@ -129,10 +130,11 @@ class FeedbackWriter:
             "changes": [one for one in open_ if not one.unwritten],
             "unwritten": [one for one in open_ if one.unwritten],
             "nothing_written": judged and {one.unwritten for one in questions} == {True},
-            "others": [one for one in answers if one not in open_],
+            "others": [one for one in answers if one not in open_ and one.points is not None],
+            "waiting": waiting,
             "late": _late(result.lab, marks),
             "late_penalty": final.late_penalty,
-            "waiting": _waiting(written),
+            "waits": _waiting(waiting),
             "unseen": result.lab not in all_labs() or not source_of_import(result.lab),
             "score": final.total,
             "max_score": sum(one.max_points for one in answers if one.points is not None),
@@ -245,10 +247,9 @@ def _late(lab: str, marks: TeacherMarks) -> str:
     return f"It came in {duration(marks.seconds_late)} after the due date{cost}."
 
 
-def _waiting(written: Sequence[AnswerView]) -> str:
-    open_answers = [answer for answer in written if answer.points is None]
-    if not open_answers:
+def _waiting(answers: Sequence[AnswerView]) -> str:
+    if not answers:
         return ""
-    more = points(sum(answer.max_points for answer in open_answers))
-    which = "Your written answer has" if len(open_answers) == 1 else "Your written answers have"
+    more = points(sum(answer.max_points for answer in answers))
+    which = "Your written answer has" if len(answers) == 1 else "Your written answers have"
     return f"{which} not been read yet: up to {more} more points."

@@ -184,10 +184,11 @@ def render_term(term: Term, out: Path) -> str:
         open=sum(bool(student.open) for student in term.students),
         low=round(100 * LOW_SHARE),
         fall=round(100 * FALL),
-        rows=[
-            (student, _trend(student), [_cell(student, lab, out) for lab in term.labs])
+        trends={student.student: _trend(student) for student in term.students},
+        cells_of={
+            student.student: {lab.name: _cell(student, lab, out) for lab in term.labs}
             for student in term.students
-        ],
+        },
         sections=any(student.section for student in term.students),
     )
 

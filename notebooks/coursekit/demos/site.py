@@ -140,7 +140,7 @@ def decks() -> str:
         )
     return (
         "# Slides\n\nA short deck for each lab, with its demos inside.\n\n"
-        f'```{{raw}} html\n<ul class="gallery">\n{"".join(items)}</ul>\n```\n\n## Keys\n\n'
+        f'```{{raw}} html\n<ul class="gallery">\n{"".join(items)}</ul>\n```\n\n**Keys.** '
         "Space and → go on, through a demo's scenes too. `H` hides a demo's controls, `Q` asks about its scene. `Esc` shows all"
         " slides, `S` opens the presenter's view with the lab's text as notes, `F` fills the screen. A deck whose address ends in"
         " `?print-pdf` prints in landscape.\n"
@@ -157,7 +157,7 @@ def gallery() -> str:
     )
     return (
         "# Demos\n\nEach is one page that needs nothing else: save it, open it without a network.\n\n```{raw} html\n"
-        f'<ul class="gallery">\n{items}</ul>\n<script src="qrcode.js"></script><script src="qr.js"></script>\n```\n\n## Keys\n\n'
+        f'<ul class="gallery">\n{items}</ul>\n<script src="qrcode.js"></script><script src="qr.js"></script>\n```\n\n**Keys.** '
         "Space, ← and → go through the scenes, `Q` asks about the scene that is shown, `P` plays, `H` hides the controls, `F` fills"
         " the screen. Copy the address to share what is shown.\n"
     )
