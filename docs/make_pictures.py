@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,12 +20,13 @@ from pathlib import Path
 import nbformat
 from coursekit.demos import bundle, exported
 from PIL import Image
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from autograder.audit.simulate import answered
 from autograder.course.masters import course_root, lab_name, solved
 from autograder.course.release import release
 from tests.demos.stage import address, opened
+from tests.fixtures.browser import chromium
 from tests.fixtures.jupyterlab import jupyterlab
 
 IMAGES = Path(__file__).resolve().parent / "img"
@@ -63,18 +63,13 @@ def main() -> None:
     """Make the pictures that were asked for, and note what they were made from."""
     asked = sys.argv[1:] or ["demos", "overview"]
     noted: dict[str, str] = json.loads(MADE_FROM.read_text()) if MADE_FROM.exists() else {}
-    with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as place, chromium() as browser:
         folder = Path(place)
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium") or shutil.which("chromium-browser"),
-            args=["--no-sandbox"],
-        )
         if "demos" in asked:
             photograph_demos(browser, folder / "pages")
         if "overview" in asked:
             panes = [photograph_lab(browser, folder), photograph_feedback(browser, folder)]
             side_by_side(browser, panes, IMAGES / "overview.png")
-        browser.close()
     noted |= {
         name: digest for name, digest in made_from().items() if name.split(".")[0].split("/")[0] in asked
     }

@@ -1,4 +1,4 @@
-"""Installs what tests in a browser need: Debian's Chromium, and JupyterHub's proxy from npm into ``build/hub_proxy``.
+"""Installs what tests in a browser need: Debian's Chromium without windows, and JupyterHub's proxy from npm into ``build/hub_proxy``.
 
 Where one cannot be had, it says so in one line; the tests that need it fail.
 """
@@ -17,17 +17,17 @@ NEEDED = "the journeys on a hub need JupyterHub's proxy: apt-get install npm, th
 
 
 def install_browser() -> None:
-    """Leave ``/usr/bin/chromium`` in place, or say that the browser tests will fail."""
-    if shutil.which("chromium"):
+    """Leave ``/usr/bin/chromium-headless-shell`` in place, or say that the tests take the whole Chromium or fail."""
+    if shutil.which("chromium-headless-shell"):
         return
     if os.geteuid() != 0 or not shutil.which("apt-get"):
-        print("No Chromium here: the browser tests fail (Debian: apt-get install chromium).")
+        print("The browser tests need Chromium: apt-get install chromium-headless-shell.")
         return
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for words in ("apt-get update", "apt-get install -y --no-install-recommends chromium"):
+    for words in ("apt-get update", "apt-get install -y --no-install-recommends chromium-headless-shell"):
         if subprocess.run(words.split(), env=environment, check=False, **quiet).returncode:
-            print("Chromium could not be installed: the browser tests fail.")
+            print("chromium-headless-shell could not be installed: the browser tests take chromium, or fail.")
             return
 
 

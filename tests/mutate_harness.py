@@ -2,8 +2,8 @@
 
     python -m tests.mutate_harness             # in a clean checkout, whose files are changed and put back
 
-Sixty changes are drawn by a seed, in eight packages. One run of the suite tells which test files reach each line. Then
-each change is made, and pytest runs with -x on the files that reach it.
+Sixty changes are drawn by a seed, in eight packages. Each is made, and pytest runs with -x on the tests of its package.
+For those that these do not notice, one run of the suite tells which other test files reach the line; then these run.
 """
 
 from __future__ import annotations
@@ -164,26 +164,36 @@ def pytest(words: list[str], seconds: float | None) -> tuple[int, str]:
     return process.returncode, " | ".join(failures)[:300]
 
 
-def noticed(mutant: Mutant, files: list[str]) -> str:
-    """What noticed a change: a test's name or the time; "" where nothing did."""
+def noticed(mutant: Mutant, tests: list[str]) -> str:
+    """What notices a change: a test's name or the time; "" where nothing does."""
+    if not tests:
+        return ""
+    with changed({mutant: mutant.after}):
+        status, last = pytest(["-n", "0", "-x", *tests], PATIENCE)
+    return "" if status in (0, 5) else last or f"status {status}"
+
+
+def own_tests(mutant: Mutant) -> list[str]:
+    """The tests of the package that the change is in."""
     package = mutant.file.relative_to(TREE / "autograder").parts[0]
-    own = [f"tests/{package}"] + ["tests/attacks"] * (package == "sandbox")
-    for words in (files, own):
-        if words:
-            with changed({mutant: mutant.after}):
-                status, last = pytest(["-n", "0", "-x", *words], PATIENCE)
-            if status not in (0, 5):
-                return last or f"status {status}"
-    return ""
+    return [f"tests/{package}"] + ["tests/attacks"] * (package == "sandbox")
 
 
 def main() -> None:
-    mutants, seen = draw(), 0
-    for mutant, files in zip(mutants, reached(mutants), strict=True):
-        by = noticed(mutant, files)
-        seen += bool(by)
-        print(f"{mutant.file.relative_to(TREE)}: {mutant.after.strip()}: {by or 'not noticed'}", flush=True)
-    print(f"{seen} of {len(mutants)} changes noticed")
+    mutants = draw()
+    found = {mutant: noticed(mutant, own_tests(mutant)) for mutant in _counted(mutants)}
+    left = [mutant for mutant in mutants if not found[mutant]]
+    for mutant, files in zip(left, reached(left), strict=True):
+        found[mutant] = noticed(mutant, files)
+    for mutant, by in found.items():
+        print(f"{mutant.file.relative_to(TREE)}: {mutant.after.strip()}: {by or 'not noticed'}")
+    print(f"{sum(map(bool, found.values()))} of {len(mutants)} changes noticed")
+
+
+def _counted(mutants: list[Mutant]) -> Iterator[Mutant]:
+    for number, mutant in enumerate(mutants, start=1):
+        print(f"{number} of {len(mutants)}: {mutant.file.relative_to(TREE)}", file=sys.stderr, flush=True)
+        yield mutant
 
 
 if __name__ == "__main__":

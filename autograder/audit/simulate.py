@@ -49,7 +49,7 @@ def _text(notebook: NotebookNode) -> str:
     return str(nbformat.writes(notebook))
 
 
-def _sources(lab: str, kind: str) -> dict[str, list[str]]:
+def sources_of(lab: str, kind: str) -> dict[str, list[str]]:
     """Question -> the sources of its misconceptions or alternatives that can be written into a notebook."""
     sources = {
         question: [source for answer in answers if (source := source_of(answer)) is not None]
@@ -106,7 +106,7 @@ _HOSTILE = {
 
 def kinds_of(lab: str) -> list[Kind]:
     """Every kind of submission that can be made for a lab, the common ones first."""
-    right, wrong, styles = solved(lab), _sources(lab, "misconception"), _sources(lab, "alternative")
+    right, wrong, styles = solved(lab), sources_of(lab, "misconception"), sources_of(lab, "alternative")
 
     def mistaken(count: int) -> Callable[[str, random.Random], str]:
         return lambda _, rng: _text(answered(lab, right | pick(wrong, count, rng)))

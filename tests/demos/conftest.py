@@ -9,18 +9,17 @@ from typing import Any
 
 import pytest
 from coursekit.demos import bundle, site
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from tests.demos.stage import PROGRAM, address
+from tests.demos.stage import address
+from tests.fixtures.browser import chromium
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Chromium, started once for all of them."""
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
+    with chromium() as running:
         yield running
-        running.close()
 
 
 @pytest.fixture(scope="session")

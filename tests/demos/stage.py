@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,6 @@ from playwright.sync_api import Browser, Page
 
 from tests.fixtures.jupyterlab import PATIENCE_MS
 
-PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser")
 #: Keys, addresses, axe's rules and slides are one code for all demos, which a demo alone can hardly break: one
 #: that is moved by hand stands for the others, which are tried in `make proof`.
 EACH_IN_PROOF = [

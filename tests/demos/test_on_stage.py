@@ -69,7 +69,7 @@ def test_jupyterlab_shows_each_scene_of_a_demo_by_its_keys(
         page.wait_for_function(IDLE)
         page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
         with suppress(TimeoutError):
-            page.wait_for_function(BEGUN, timeout=5_000)
+            page.wait_for_function(BEGUN, timeout=30_000)
             break
     page.wait_for_selector("svg.cd-picture g *", state="attached")
     page.locator(".cd-kicker").click()
