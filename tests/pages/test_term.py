@@ -147,7 +147,9 @@ def test_the_page_fits_a_desk_and_a_phone_and_fourteen_labs_print_on_a4(browser:
         "(all) => all.map((one) => one.getBoundingClientRect().right)"
     )
     assert max(widths) <= 1031
-    buttons = shown.locator("th button").evaluate_all("(all) => all.map((one) => getComputedStyle(one).display)")
+    buttons = shown.locator("th button").evaluate_all(
+        "(all) => all.map((one) => getComputedStyle(one).display)"
+    )
     assert set(buttons) == {"contents"}, "with boxes in its headings no sheet but the first has them"
     sheets = shown.pdf(prefer_css_page_size=True)
     assert re.search(rb"/MediaBox \[0 0 84\d(\.\d+)? 59\d(\.\d+)?\]", sheets), "A4, landscape"
