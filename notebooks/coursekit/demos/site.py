@@ -80,12 +80,13 @@ def for_readers(book: NotebookNode, released: NotebookNode, lab: str) -> Noteboo
 
 def _opening(lab: str, placed: list[str]) -> str:
     """What stands beside a lab's first words: its picture, its slides, its demos."""
-    names = [demo.partition("#")[0] for demo in placed]
-    links = [("Slides", f"../slides/{lab}.html")]
-    links += [(bundle.meta(name)["title"], f"../demos/{name}.html") for name in names]
+    links = [(f"../slides/{lab}.html", "Slides")]
+    for name in (demo.partition("#")[0] for demo in placed):
+        links.append((f"../demos/{name}.html", escape(bundle.meta(name)["title"])))
+    address, words = (links[1:] or links)[0]
     return (
-        f'<figure class="opening"><a href="{(links[1:] or links)[0][1]}"><img src="../slides/{slides.cover(lab)}" alt=""></a><figcaption>'
-        + "".join(f'<a href="{address}">{escape(words)}</a>' for words, address in links)
+        f'<figure class="opening"><a href="{address}"><img src="../slides/{slides.cover(lab)}" alt="{words}"></a><figcaption>'
+        + "".join(f'<a href="{address}">{words}</a>' for address, words in links)
         + "</figcaption></figure>\n"
     )
 
