@@ -1,9 +1,9 @@
 """Grades answers that were written blind, and sets what they got beside what their authors thought fair.
 
-    python -m tests.blind.grade_answers ANSWERS OUT --fair TABLE.md [--labs 02,04]
+    python -m tests.blind.grade_answers ANSWERS OUT --fair TABLE.md
 
 ANSWERS holds files ``NN_student.py``: a section for each question begins ``#%% question``; ``#%% +before question``
-is a cell put before that one (``+before FIRST``: behind the setup cell). TABLE.md has a row for each wrong answer:
+is put before that one (``+before FIRST``: before the file's first). TABLE.md has a row for each wrong answer:
 ``| lab | student | question | what was planted | points/maximum | …``. OUT is an empty folder. The name of an honest student
 begins with ``honest``.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.course.build import released_notebook
+from autograder.audit.simulate import answered
 from autograder.course.masters import lab_name
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.pipeline import run
@@ -26,28 +26,16 @@ from autograder.run.pipeline import run
 Planted = dict[tuple[str, str, str], tuple[str, float]]
 
 
-def filled(lab: str, text: str) -> nbformat.NotebookNode:
-    """The released notebook with the sections of an answers file in it; ValueError when one has no cell."""
-    notebook = released_notebook(lab)
+def answers_in(text: str) -> dict[str, str]:
+    """question -> its answer, behind what stands before it."""
     parts = re.split(r"^#%% (.*)$", text, flags=re.M)
-    left = {head.strip(): body.strip("\n") for head, body in zip(parts[1::2], parts[2::2], strict=True)}
-    cells = []
-    for cell in notebook.cells:
-        meta = cell.metadata.get("nbgrader", {})
-        name = meta.get("grade_id", "")
-        if before := left.pop(f"+before {name}", None):
-            cells.append(nbformat.v4.new_code_cell(before))
-        if cell.cell_type == "code" and name in left:
-            cell.source = left.pop(name)
-        elif cell.cell_type == "markdown" and meta.get("solution"):
-            cell.source = "An answer in a sentence."
-        cells.append(cell)
-        if name == "setup" and (first := left.pop("+before FIRST", None)):
-            cells.append(nbformat.v4.new_code_cell(first))
-    if left:
-        raise ValueError(f"no cell for {sorted(left)}")
-    notebook.cells = cells
-    return notebook
+    found = {head.strip(): body.strip("\n") for head, body in zip(parts[1::2], parts[2::2], strict=True)}
+    questions = [head for head in found if not head.startswith("+before ")]
+    answers = {question: found[question] for question in questions}
+    for question in found.keys() - answers.keys():
+        place = question.removeprefix("+before ").replace("FIRST", questions[0])
+        answers[place] = f"{found[question]}\n\n\n{answers.get(place, '')}"
+    return answers
 
 
 def planted_in(table: str) -> Planted:
@@ -65,7 +53,7 @@ def graded(lab: str, answers: Iterable[Path], out: Path) -> Sequence[SubmissionR
     for path in answers:
         target = out / "submitted" / path.stem.partition("_")[2] / lab / f"{lab}.ipynb"
         target.parent.mkdir(parents=True)
-        nbformat.write(filled(lab, path.read_text(encoding="utf-8")), target)
+        nbformat.write(answered(lab, answers_in(path.read_text(encoding="utf-8"))), target)
     return run(lab, out / "submitted", out / "graded", jobs=1).results
 
 
@@ -95,13 +83,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("answers", type=Path)
     parser.add_argument("out", type=Path, help="an empty folder")
-    parser.add_argument("--labs", default="", help="numbers, with commas between; else all that have answers")
     parser.add_argument("--fair", type=Path, required=True)
     given = parser.parse_args()
     planted = planted_in(given.fair.read_text(encoding="utf-8"))
     files = sorted(given.answers.glob("[0-9][0-9]_*.py"))
     everything: list[SubmissionResult] = []
-    for number in given.labs.split(",") if given.labs else sorted({path.name[:2] for path in files}):
+    for number in sorted({path.name[:2] for path in files}):
         lab = lab_name(number)
         results = graded(lab, [path for path in files if path.name.startswith(number)], given.out / lab)
         everything += results
