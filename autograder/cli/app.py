@@ -157,8 +157,7 @@ def new_lab(
         console.print(f"✓ {path}", markup=False)
     if made.unfinished:
         console.print(
-            f"To write: {', '.join(made.unfinished)}. What is finished is taken off the list `unfinished` in the "
-            "master's header.",
+            f"To write: {', '.join(made.unfinished)}. Until that is done, only `build` takes the lab.",
             markup=False,
         )
     number = lab[:2]
@@ -328,16 +327,13 @@ def export(
     form: str = _argument(
         ...,
         "FORMAT",
-        "canvas, moodle, moodle-worksheet, canvas-feedback, moodle-feedback, gradescope, gradescope-zip or github.",
+        "canvas, moodle, moodle-worksheet, moodle-feedback, gradescope or gradescope-zip.",
     ),
     lab: str = LAB,
     out: Path = GRADED,
     to: Path | None = _option(None, "--to DIR", "Where the export goes (default: OUT/exports)."),
     roster: Path | None = _option(
         None, "--roster CSV", "A CSV that the learning system exported: its students and columns are kept."
-    ),
-    download: Path | None = _option(
-        None, "--download ZIP", "canvas-feedback only: Canvas's bulk download that the submissions came from."
     ),
 ) -> None:
     """Write the results, with what people entered in Formgrader, for another system."""
@@ -346,7 +342,7 @@ def export(
     from autograder.run.world_readable import refuse_world_readable
 
     refuse_world_readable(*filter(None, [to]))
-    made = export_results(form, lab, out, to, roster=roster, download=download)
+    made = export_results(form, lab, out, to, roster=roster)
     if len(made.paths) == 1:
         console.print(f"✓ {made.paths[0]}", markup=False)
     elif made.paths:

@@ -28,7 +28,7 @@ from autograder.gradebook.final_points import TeacherMarks, final_points, with_f
 from autograder.gradebook.writer import GradebookWriter, marks_of, storable
 from autograder.grading.submissions import Submission
 from autograder.pages.feedback import FeedbackWriter
-from autograder.pages.places import demo_names, demo_of
+from autograder.pages.places import places_of
 from autograder.results import EARLIER_NOTE, FAULT_NOTE, SubmissionResult
 from autograder.run.exchange_files import SECRET, TIME, secret_of, write_beside
 from autograder.run.remarks import remarks
@@ -182,10 +182,11 @@ class Recorder:
 
     def _report(self, marks: dict[str, TeacherMarks], sources: list[str], sentences: tuple[str, ...]) -> Path:
         """The class report, made again unless it is current."""
-        from autograder.pages.report import build_report
+        from autograder.pages.report.page import DEMOS, build_report
 
-        path, lab_spec, demos = report_page(self.out, self.lab), spec(self.lab), demos_of(self.lab)
-        source = self.files.source(*sources, repr(demos), repr(sentences))
+        path, lab_spec = report_page(self.out, self.lab), spec(self.lab)
+        places = places_of(lab_spec, DEMOS)
+        source = self.files.source(*sources, repr(places), repr(sentences))
         if not self.files.are_current([path], source):
             cells = test_cells(lab_spec)
             results = (
@@ -195,9 +196,9 @@ class Recorder:
                 for result in self.store.all(self.lab)
                 if not result.fault
             )
-            write_demos(demos.values(), self.out)
+            write_demos({path.parent / one.demo_address for one in places.values() if one.demo_address})
             known = known_answers(self.lab)
-            build_report(results, lab_spec, self.out, demos, known_answers=known, remarks=sentences)
+            build_report(results, lab_spec, self.out, known_answers=known, remarks=sentences)
             self.files.made([path], source)
         self.files.save()
         return path
@@ -258,19 +259,12 @@ def _written(result: SubmissionResult) -> dict[str, str]:
     return answers
 
 
-def demos_of(lab: str) -> dict[str, str]:
-    """Question -> the page of its demo, as a path from ``out``."""
-    named = demo_names(lab)
-    chosen = {question: demo_of(named, question) for question, _ in spec(lab).questions}
-    return {question: f"report/demos/{demo}.html" for question, demo in chosen.items() if demo}
-
-
-def write_demos(places: Iterable[str], out: Path) -> None:
-    """Write the pages of demos below ``out``, where they are not written yet."""
-    for place in set(places):
-        if not (out / place).exists():
+def write_demos(pages: Iterable[Path]) -> None:
+    """Write the pages of demos that are not written yet."""
+    for page in pages:
+        if not page.exists():
             with contextlib.suppress(OSError):  # a demo's data are not here: the report has no link to it
-                write_atomically(out / place, bundle.page(Path(place).stem))
+                write_atomically(page, bundle.page(page.stem))
 
 
 def known_answers(lab: str) -> Iterator[str]:

@@ -159,6 +159,11 @@ def test_a_student_asks_once_and_reads_the_answer(live):
     assert decide(live, do="answer", request=request["id"], text="I did: it is wrong.").status == 200
     assert live.ask(f"/labs/{LAB}/requests", who="ada").json["requests"][0]["answer"] == "I did: it is wrong."
     assert live.ask(f"/labs/{LAB}/requests", who="bo").json["requests"] == []
+    assert (
+        live.ask(f"/team/{LAB}/state", who="prof")
+        .json["log"][-1]
+        .endswith(": prof answered ada: “I did: it is wrong.”")
+    )
     assert ask("ada", "Another thing.") == 201
 
 

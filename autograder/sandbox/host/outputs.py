@@ -10,8 +10,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from coursekit.notebook.verdict import MIME
-
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.wire import clean_text
 
@@ -83,13 +81,4 @@ class _Cleaner:
             if type(picture) is str and len(picture) <= self.pictures_left and BASE64.issuperset(picture):
                 self.pictures_left -= len(picture)
                 kept[mime] = picture
-        check = data.get(MIME)
-        if type(check) is dict:
-            try:
-                text = json.dumps(check, allow_nan=False)
-            except (TypeError, ValueError, RecursionError):
-                return kept
-            if len(text) <= self.text_left:
-                self.text_left -= len(text)
-                kept[MIME] = json.loads(text)
         return kept

@@ -279,7 +279,7 @@ class RemoteTransport:
         self._awaited = 0
         self._unread = bytearray()
 
-    def exchange(self, request: bytes, answer: Callable[[bytes], bytes | None]) -> None:
+    def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None]) -> None:
         """See ``rpc.Transport``. An exchange inside a callback keeps the outer exchange's deadline."""
         if self.gone is not None:
             raise self._ended(None)
@@ -290,10 +290,10 @@ class RemoteTransport:
             self._deadline = min(now + self.timeout, self.session_deadline.until)
             self.interrupted = None
         try:
-            frame: bytes | None = request
-            while frame is not None:
+            if request is not None:
+                self.send(request)
+            while (frame := answer(self.receive())) is not None:
                 self.send(frame)
-                frame = answer(self.receive())
         except wire.WireError as error:
             raise self._ended("crashed", str(error)) from None
         except BaseException:
@@ -301,6 +301,11 @@ class RemoteTransport:
             raise
         finally:
             self._deadline = outer
+
+    def send_ahead(self, requests: bytes) -> None:
+        """See ``rpc.Transport``."""
+        if self.gone is None:
+            self.send(requests)
 
     def receive_greeting(self, seconds: float) -> bytes:
         """The frame that the child sends unasked when it is ready, or cannot be."""
