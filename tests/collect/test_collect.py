@@ -526,3 +526,31 @@ def test_an_extension_of_whom_two_accounts_may_be_is_both_and_that_is_said(tmp_p
     [sentence] = [one for one in remarks(LAB, results, {}) if "seem to be" in one]
     assert "ada-gh, ada1 all seem to be ada-gh" in sentence and "have that student's extension" in sentence
     assert set(policy_file.class_list().of_folders(names)) == {"bo-gh"}
+
+
+ALIKE = [f"HW_{number}_2_ann{number}_attempt_2026-10-24-17-59-00_{NB}" for number in range(3)]
+UNREAD = {
+    "Blackboard": [f"HW_{user}_attempt_2026-10-24-17-59-00_{NB}" for user in ("ann", "bo")] + ["somebody.ipynb"],
+    "Blackboard, whose names are Canvas's as well": ALIKE,
+    "ILIAS": [f"E/Abgaben/Roth_Eva_eroth_{n}/20261024120000_{NB}" for n in (1, 2)] + ["E/status.xlsx"],
+    "Brightspace": ["123-456 - Ann Lee - Oct 24, 2026 559 PM/x.ipynb", "124-456 - Bo Li - Oct 4, 2026 1159 AM/x.ipynb"],
+    "Gradescope": ["assignment_1_export/submission_11/x.ipynb", "assignment_1_export/submission_12/x.ipynb"],
+    "Microsoft Teams": ["Student work/Ann Lee/HW/Version 1/x.ipynb", "Student work/Bo Li/HW/Version 2/x.ipynb"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("system", UNREAD)
+def test_a_download_of_a_system_that_is_not_read_is_refused_by_name(tmp_path, out, system):
+    source = zip_of(tmp_path / "d.zip", dict.fromkeys(UNREAD[system], "x"))
+    with pytest.raises(UserError, match=f"a download of {system.split(',')[0]}, which is not read: put each"):
+        collect(source, out, LAB)
+    assert not out.exists()
+
+
+def test_one_students_files_do_not_make_a_download_another_systems(tmp_path, out):
+    files: dict[str, str | bytes] = {
+        f"eve_1_{n}_x_attempt_2026-10-24-17-59-00_{n}.ipynb": "x" for n in range(100, 110)
+    }
+    files |= {f"ann_2_20_{NB}": "ann", f"bo_3_30_{NB}": "bo"}
+    done = collect(zip_of(tmp_path / "d.zip", files), out, LAB)
+    assert done.kind == "canvas" and sorted(submitted(out)) == ["ann_2", "bo_3", "eve_1"]
