@@ -668,8 +668,8 @@ def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome], shown: Mappin
                 "execution_count": count,
                 "outputs": [_counted(output, count) for output in outcome.outputs],
             }
-            if cell.grade_id in shown:
-                node["outputs"] = [{"output_type": "stream", "name": "stdout", "text": shown[cell.grade_id]}]
+            if text := shown.get(cell.grade_id or ""):
+                node["outputs"] = [{"output_type": "stream", "name": "stdout", "text": text}]
         cells.append(node)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
