@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
+import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +16,7 @@ import pytest
 from autograder.audit.simulate import kinds_of
 from autograder.results import SubmissionResult
 from autograder.run.store import STORE, ResultStore
-from tests.fixtures.frozen_course import command, freeze
+from tests.fixtures.frozen_course import environment, freeze
 
 from .loader import Case, all_cases
 
@@ -31,8 +35,14 @@ HONEST = ("honest", "another style", "two misconceptions", "half done")
 
 @pytest.fixture(scope="session")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the harness with the cases' labs and short limits."""
+    """A copy of the harness with the cases' labs and short limits, which seeks few edits that do what a wrong answer does."""
     root = freeze(tmp_path_factory.mktemp("course"), *{case.lab for case in all_cases()})
+    mutants = root / "autograder" / "questions" / "engine" / "mutants.py"
+    text, found = re.subn(
+        r"^MAX_EDITS = \d+$", "MAX_EDITS = 20", mutants.read_text(encoding="utf-8"), flags=re.M
+    )
+    assert found == 1
+    mutants.write_text(text, encoding="utf-8")
     (root / "course.toml").write_text(POLICY)
     return root
 
@@ -47,36 +57,45 @@ def hand_in_honest(lab: str, submitted: Path) -> None:
         path.write_text(kinds[name].write(name, rng), encoding="utf-8")
 
 
-def results_in(out: Path, lab: str) -> dict[str, SubmissionResult]:
-    """A graded class's results by student, without their notebooks."""
-    with ResultStore(out / STORE) as store:
-        return {result.student: replace(result, notebook="") for result in store.all(lab)}
-
-
 @dataclass(frozen=True)
 class GradedClass:
-    """Cases and honest submissions graded together, and where everything was written."""
+    """Cases and honest submissions graded together, what the terminal showed, and where everything was written."""
 
     lab: str
     cases: list[Case]
     results: dict[str, SubmissionResult]
+    said: str
     out: Path
 
 
-@pytest.fixture(scope="session")
-def grade(
-    tmp_path_factory: pytest.TempPathFactory, course: Path
-) -> Callable[[str, Iterable[Case]], GradedClass]:
-    """``grade(lab, cases)`` has these cases graded in one class with honest submissions, by the command."""
+Grade = Callable[..., GradedClass]
 
-    def grade(lab: str, cases: Iterable[Case]) -> GradedClass:
+
+@pytest.fixture(scope="session")
+def grade(tmp_path_factory: pytest.TempPathFactory, course: Path) -> Grade:
+    """``grade(lab, cases)`` has these cases graded in one class with honest submissions, by the command.
+
+    With ``contained`` the command runs as in a plain container, which gives no namespaces.
+    """
+
+    def grade(lab: str, cases: Iterable[Case], contained: bool = False) -> GradedClass:
         folder = tmp_path_factory.mktemp("attacks")
         hand_in_honest(lab, folder / "submitted")
         for case in cases:
             case.hand_in(folder / "submitted")
-        words = ("grade", lab, "--submitted", folder / "submitted", "--out", folder / "out", "--jobs", 2)
-        done = command(*words, root=course)
+        words = ["-P", "-m", "autograder.cli", "grade", lab, "--submitted", str(folder / "submitted")]
+        words += ["--out", str(folder / "out"), "--jobs", "2"]
+        path = environment(course)["PYTHONPATH"]
+        if contained:
+            words = ["-m", "tests.fixtures.plain_container", "--", sys.executable, *words]
+            path = os.pathsep.join([path, str(Path(__file__).parents[2])])
+        done = subprocess.run(
+            [sys.executable, *words], env=environment(course, PYTHONPATH=path), capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
-        return GradedClass(lab, list(cases), results_in(folder / "out", lab), folder / "out")
+        with ResultStore(folder / "out" / STORE) as store:
+            results = {result.student: replace(result, notebook="") for result in store.all(lab)}
+        return GradedClass(lab, list(cases), results, " ".join(done.stdout.split()), folder / "out")
 
     return grade

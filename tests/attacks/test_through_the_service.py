@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
@@ -14,7 +12,6 @@ import pytest
 from autograder.audit.simulate import answered
 from autograder.course.masters import lab_name, solved
 from autograder.course.policy_file import spec
-from autograder.results import SubmissionResult
 from autograder.sandbox.jail.namespaces import probe
 from autograder.serve.hand_in import MAX_BYTES
 from autograder.serve.journal import Journal
@@ -40,52 +37,6 @@ OF_EACH_KIND = """
 PATIENCE = 3600
 
 
-@dataclass
-class Room:
-    """A lab's attacks, each handed in by a student of its own, and what came of them."""
-
-    lab: str
-    cases: Sequence[Case]
-    refused: dict[str, int] = field(default_factory=dict)
-    cards: dict[str, str] = field(default_factory=dict)
-    results: dict[str, SubmissionResult] = field(default_factory=dict)
-
-    def hand_in(self, folder: Path, course: Path) -> None:
-        """Send all files, and honest work behind them; wait for every card."""
-        files = {f"case_{number}": _file(case, folder) for number, case in enumerate(self.cases)}
-        files["honest"] = nbformat.writes(answered(self.lab, solved(self.lab))).encode()
-        names = dict(zip(files, [*(case.name for case in self.cases), "honest"], strict=True))
-        service = Served(course, folder / "out", self.lab, jobs=2, COURSE_FILE=str(course / "course.toml"))
-        tokens, receipts = service.invite(*files), {}
-        service.start()
-        try:
-            for student, body in files.items():
-                if body is None:
-                    continue
-                try:
-                    answer = service.ask(f"/labs/{self.lab}/hand-in", body, tokens[student])
-                except OSError:  # it was cut off
-                    self.refused[names[student]] = 413
-                    continue
-                if answer.status == 201:
-                    receipts[student] = answer.json["receipt"]
-                else:
-                    self.refused[names[student]] = answer.status
-            until = time.monotonic() + PATIENCE
-            for student, receipt in receipts.items():
-                card = {"state": "waiting"}
-                while card["state"] == "waiting" and time.monotonic() < until:
-                    answer = service.ask(f"/receipts/{receipt}?wait=20", token=tokens[student])
-                    card, self.cards[names[student]] = answer.json, answer.body.decode()
-        finally:
-            service.stop()
-        journal = Journal(folder / "out" / "live")
-        for attempt in journal.attempts(self.lab):
-            if result := journal.result(attempt):
-                self.results[names[attempt.student]] = result
-        journal.close()
-
-
 def _file(case: Case, folder: Path) -> bytes | None:
     """The file that a case hands in; None where it hands in none, or something that cannot be sent."""
     place = folder / "files" / case.name
@@ -96,34 +47,64 @@ def _file(case: Case, folder: Path) -> bytes | None:
     return path.read_bytes() if path.stat().st_size <= 2 * MAX_BYTES else None
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
+@pytest.mark.parametrize(
+    "which",
+    [
         "of each kind",
         *(pytest.param(lab, marks=pytest.mark.proof) for lab in sorted({case.lab for case in CASES})),
     ],
 )
-def room(request, tmp_path_factory: pytest.TempPathFactory, course: Path) -> Room:
-    """A live class to which attacks were sent, and honest work behind them."""
-    whole = request.param != "of each kind"
-    lab = request.param if whole else lab_name("01")
-    cases = [case for case in CASES if (case.lab == lab if whole else case.name in OF_EACH_KIND.split())]
-    made = Room(lab, cases)
-    made.hand_in(tmp_path_factory.mktemp("room"), course)
-    return made
-
-
-def test_a_case_gets_through_the_service_what_it_gets_in_a_class_and_honest_work_behind_it_all_points(room):
+def test_a_case_gets_through_the_service_what_it_gets_in_a_class_and_honest_work_behind_it_all_points(
+    which: str, tmp_path: Path, course: Path
+) -> None:
+    lab = lab_name("01") if which == "of each kind" else which
+    cases = {
+        case.name: case
+        for case in CASES
+        if case.lab == lab and (which == lab or case.name in OF_EACH_KIND.split())
+    }
+    files = {name: body for name, case in cases.items() if (body := _file(case, tmp_path)) is not None}
+    files["honest"] = nbformat.writes(answered(lab, solved(lab))).encode()
+    # Students' names are the service's to choose: a case's own might be one that it refuses.
+    students = {name: f"case_{number}" for number, name in enumerate(files)}
+    service = Served(course, tmp_path / "out", lab, jobs=2, COURSE_FILE=str(course / "course.toml"))
+    tokens = service.invite(*students.values())
+    refused: dict[str, int] = {}
+    receipts: dict[str, str] = {}
+    cards: dict[str, str] = {}
+    service.start()
+    try:
+        for name, body in files.items():
+            try:
+                answer = service.ask(f"/labs/{lab}/hand-in", body, tokens[students[name]])
+            except OSError:  # it was cut off
+                refused[name] = 413
+                continue
+            if answer.status == 201:
+                receipts[name] = answer.json["receipt"]
+            else:
+                refused[name] = answer.status
+        until = time.monotonic() + PATIENCE
+        for name, receipt in receipts.items():
+            card = {"state": "waiting"}
+            while card["state"] == "waiting" and time.monotonic() < until:
+                answer = service.ask(f"/receipts/{receipt}?wait=20", token=tokens[students[name]])
+                card, cards[name] = answer.json, answer.body.decode()
+    finally:
+        service.stop()
+    journal = Journal(tmp_path / "out" / "live")
+    results = {attempt.student: journal.result(attempt) for attempt in journal.attempts(lab)}
+    journal.close()
     faults = []
-    for case in room.cases:
+    for name, case in cases.items():
         of_a_folder = case.is_written_otherwise
-        if case.name in room.refused:
-            if case.statuses != ["unreadable"] and room.refused[case.name] != 413:
-                faults.append(f"{case.name}: refused with {room.refused[case.name]}")
-        elif case.name in room.results:
-            faults += case.faults(room.results[case.name], ends_otherwise=of_a_folder)
-            faults += case.said_of_hidden(room.cards[case.name])
+        if name in refused:
+            if case.statuses != ["unreadable"] and refused[name] != 413:
+                faults.append(f"{name}: refused with {refused[name]}")
+        elif result := results.get(students.get(name, "")):
+            faults += case.faults(result, ends_otherwise=of_a_folder)
+            faults += case.said_of_hidden(cards[name])
         elif not of_a_folder:  # what it does needs a folder
-            faults.append(f"{case.name}: no result")
+            faults.append(f"{name}: no result")
     assert faults == []
-    assert json.loads(room.cards["honest"])["score"] == spec(room.lab).max_score
+    assert json.loads(cards["honest"])["score"] == spec(lab).max_score

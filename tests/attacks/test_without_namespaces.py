@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from autograder.course.masters import lab_name
-from autograder.results import SubmissionResult
 from autograder.sandbox.jail import landlock, namespaces
-from tests.fixtures.frozen_course import environment
 
-from .conftest import HONEST, hand_in_honest, results_in
+from .conftest import HONEST, Grade, GradedClass
 from .loader import all_cases
 
 pytestmark = [
@@ -58,52 +53,19 @@ OF_EACH_KIND = """
 
 
 @pytest.fixture(scope="module", params=["of each kind", pytest.param("all", marks=pytest.mark.proof)])
-def names(request) -> list[str]:
-    """The cases that are handed in."""
-    return list(CASES) if request.param == "all" else [*OTHERWISE, *OF_EACH_KIND.split()]
-
-
-@pytest.fixture(scope="module")
-def results(
-    tmp_path_factory: pytest.TempPathFactory, course: Path, names: list[str]
-) -> dict[str, SubmissionResult]:
+def graded(request: pytest.FixtureRequest, grade: Grade) -> GradedClass:
     """The class, graded in a plain container."""
-    folder = tmp_path_factory.mktemp("attacks")
-    hand_in_honest(LAB, folder / "submitted")
-    for name in names:
-        CASES[name].hand_in(folder / "submitted")
-    words = [
-        "-m",
-        "tests.fixtures.plain_container",
-        "--",
-        sys.executable,
-        "-P",
-        "-m",
-        "autograder.cli",
-        "grade",
-        LAB,
-    ]
-    words += ["--submitted", str(folder / "submitted"), "--out", str(folder / "out"), "--jobs", "2"]
-    path = os.pathsep.join([environment(course)["PYTHONPATH"], str(Path(__file__).parents[2])])
-    done = subprocess.run(
-        [sys.executable, *words], env=environment(course, PYTHONPATH=path), capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"graded with isolation “{EVERYTHING}” only" in " ".join(done.stdout.split())
-    return results_in(folder / "out", LAB)
+    names = CASES if request.param == "all" else [*OTHERWISE, *OF_EACH_KIND.split()]
+    return grade(LAB, [CASES[name] for name in names], contained=True)
 
 
-def test_nobody_gets_more_than_the_work_is_worth_and_nothing_hidden_is_said(results, names):
+def test_nobody_gets_more_than_the_work_is_worth_and_honest_work_its_points(graded):
+    assert f"graded with isolation “{EVERYTHING}” only" in graded.said
+    results = graded.results
     assert [
-        fault
-        for name in names
-        for fault in CASES[name].faults(results[CASES[name].student], name in OTHERWISE)
+        fault for case in graded.cases for fault in case.faults(results[case.student], case.name in OTHERWISE)
     ] == []
     assert {result.isolation for result in results.values() if result.readable} == {EVERYTHING}
-
-
-def test_honest_work_gets_its_points(results):
     honest = {kind: results[f"honest {kind}"] for kind in HONEST}
     assert {result.status for result in honest.values()} <= {"graded", "partly-run"}
     assert honest["honest"].score == honest["another style"].score == honest["honest"].max_score

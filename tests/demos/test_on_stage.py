@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ import pytest
 from coursekit.demos.__main__ import NOTEBOOKS
 from playwright.sync_api import Browser, Page, TimeoutError, expect
 
-from tests.fixtures.jupyterlab import PATIENCE_MS, Server, jupyterlab
+from tests.demos.stage import opened
+from tests.fixtures.jupyterlab import Server, jupyterlab
 
 pytestmark = pytest.mark.xdist_group("site")
 
@@ -29,18 +30,12 @@ IDLE = """() => {
 }"""
 
 
-def watched(browser: Browser, address: str) -> tuple[Page, list[str]]:
-    """A new page, and what it asks from elsewhere."""
-    page, elsewhere = browser.new_page(viewport={"width": 1280, "height": 720}), []
-    page.set_default_timeout(PATIENCE_MS)
-    host = "/".join(address.split("/")[:3])
-    page.on(
-        "request",
-        lambda request: (
-            None if request.url.startswith((host, "data:", "blob:")) else elsewhere.append(request.url)
-        ),
-    )
-    return page, elsewhere
+@contextmanager
+def look(browser: Browser, lab: Server, file: str) -> Iterator[Page]:
+    """A file in JupyterLab; at its end no error was raised, and nothing was asked from elsewhere."""
+    place = f"{lab.address(f'lab/tree/{file}')}&reset"
+    with opened(browser, place, own=lab.url, ready="body", loud=True) as page:
+        yield page
 
 
 @pytest.fixture(scope="module")
@@ -60,40 +55,30 @@ def test_jupyterlab_shows_each_scene_of_a_demo_by_its_keys(
     expected = demo("12_inside")(
         "demo.scenes.map((_, i) => demo.say(modules['frame.js'].opened(demo, i), data).title)"
     )
-    page, elsewhere = watched(browser, lab.url)
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(lab.address())  # its cookie lets the page in from now on
-    page.goto(f"{lab.url}lab/tree/12_inside.ipynb?reset")
-    for _ in range(5):  # a command that comes before the notebook has its kernel is lost
-        page.wait_for_function(IDLE)
-        page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
-        with suppress(TimeoutError):
-            page.wait_for_function(BEGUN, timeout=30_000)
-            break
-    page.wait_for_selector("svg.cd-picture g *", state="attached")
-    page.locator(".cd-kicker").click()
-    for scene, finding in enumerate(expected):
-        if scene:
-            page.keyboard.press("ArrowRight")
-        expect(page.locator(".cd-finding")).to_have_text(finding)
-    stage = page.locator(".cd").bounding_box()
-    style = "getComputedStyle(document.querySelector('.cd')).display"
-    assert stage and stage["y"] + stage["height"] <= 721 and stage["width"] > 800
-    assert page.evaluate(style) == "flex", "the style sheet is there"
-    assert (elsewhere, errors) == ([], [])
-    page.close()
+    with look(browser, lab, "12_inside.ipynb") as page:
+        for _ in range(5):  # a command that comes before the notebook has its kernel is lost
+            page.wait_for_function(IDLE)
+            page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
+            with suppress(TimeoutError):
+                page.wait_for_function(BEGUN, timeout=30_000)
+                break
+        page.wait_for_selector("svg.cd-picture g *", state="attached")
+        page.locator(".cd-kicker").click()
+        for scene, finding in enumerate(expected):
+            if scene:
+                page.keyboard.press("ArrowRight")
+            expect(page.locator(".cd-finding")).to_have_text(finding)
+        stage = page.locator(".cd").bounding_box()
+        style = "getComputedStyle(document.querySelector('.cd')).display"
+        assert stage and stage["y"] + stage["height"] <= 769 and stage["width"] > 800
+        assert page.evaluate(style) == "flex", "the style sheet is there"
 
 
 def test_jupyterlab_opens_a_demos_page_without_a_kernel(browser: Browser, lab: Server) -> None:
-    page, elsewhere = watched(browser, lab.url)
-    page.goto(lab.address())
-    page.goto(f"{lab.url}lab/tree/{PAGE}?reset")
-    page.get_by_text("Trust HTML").click()
-    inside = page.frame_locator(".jp-HTMLViewer iframe")
-    expect(inside.locator(".cd-finding")).to_contain_text("σ = 0.1")
-    inside.locator(".cd-kicker").click()
-    page.keyboard.press("ArrowRight")
-    expect(inside.locator(".cd-finding")).to_contain_text("σ = 0.6")
-    assert elsewhere == []
-    page.close()
+    with look(browser, lab, PAGE) as page:
+        page.get_by_text("Trust HTML").click()
+        inside = page.frame_locator(".jp-HTMLViewer iframe")
+        expect(inside.locator(".cd-finding")).to_contain_text("σ = 0.1")
+        inside.locator(".cd-kicker").click()
+        page.keyboard.press("ArrowRight")
+        expect(inside.locator(".cd-finding")).to_contain_text("σ = 0.6")
