@@ -20,7 +20,7 @@ from pathlib import Path
 import nbformat
 from coursekit.demos import bundle, exported
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from autograder.audit.simulate import answered
 from autograder.course.masters import course_root, lab_name, solved
@@ -32,9 +32,9 @@ from tests.fixtures.jupyterlab import jupyterlab
 IMAGES = Path(__file__).resolve().parent / "img"
 MADE_FROM = IMAGES / "made_from.json"
 LAB = lab_name("07")
-#: The cell that stands at the top of the picture of the lab.
-TOP = "def kernel_smooth"
-PANE = {"width": 960, "height": 1290}
+#: The cells at the top and at the bottom of the picture of the lab: an answer, and a figure made with it.
+TOP, BOTTOM = "def kernel_smooth", 'needs("kernel_smooth")'
+PANE = {"width": 800, "height": 1400}
 #: What the overview shows, in the course's folder.
 SHOWN = (
     "autograder/pages/feedback.py",
@@ -103,10 +103,10 @@ def photograph_lab(browser: Browser, folder: Path) -> bytes:
         page.goto(server.address(f"lab/tree/{LAB}/{LAB}.ipynb"))
         expect(page.get_by_text("| Idle")).to_be_visible()
         _run_all(page)
-        _scroll_to(page, TOP)
-        picture = page.screenshot()
-        page.close()
-    return picture
+        top = _scrolled_to(page, TOP)
+        figure = page.locator(".jp-CodeCell", has_text=BOTTOM)
+        figure.locator(".jp-InputArea").evaluate("code => code.style.display = 'none'")
+        return _above(page, figure.locator("img"), top)
 
 
 def _run_all(page: Page) -> None:
@@ -121,11 +121,28 @@ def _run_all(page: Page) -> None:
     expect(page.get_by_text("| Idle")).to_be_visible()
 
 
-def _scroll_to(page: Page, text: str) -> None:
+def _scrolled_to(page: Page, text: str) -> float:
+    """How many pixels from the top the cell then stands."""
     cell = page.locator(".jp-CodeCell", has_text=text).first
     for _ in range(2):  # cells that come into view are drawn, and move what is below them
         cell.evaluate("cell => cell.scrollIntoView({block: 'start'})")
         page.wait_for_timeout(1000)
+    return _box(cell)["y"]
+
+
+def _box(place: Locator) -> dict[str, float]:
+    box = place.bounding_box()
+    assert box is not None
+    return dict(box)
+
+
+def _above(page: Page, last: Locator, top: float = 0) -> bytes:
+    """The page from ``top`` to somewhat below the ``last`` place."""
+    box = _box(last)
+    height = box["y"] + box["height"] + 20 - top
+    picture = page.screenshot(clip={"x": 0, "y": top, "width": PANE["width"], "height": height})
+    page.close()
+    return picture
 
 
 def photograph_feedback(browser: Browser, folder: Path) -> bytes:
@@ -143,9 +160,7 @@ def photograph_feedback(browser: Browser, folder: Path) -> bytes:
             break
     page = browser.new_page(viewport=PANE, device_scale_factor=1.5)  # type: ignore[arg-type]
     page.goto((graded / "feedback" / row["student"] / LAB / f"{LAB}.html").as_uri())
-    picture = page.screenshot()
-    page.close()
-    return picture
+    return _above(page, page.locator(".change").last)
 
 
 def side_by_side(browser: Browser, pictures: list[bytes], target: Path) -> None:
@@ -158,7 +173,6 @@ def side_by_side(browser: Browser, pictures: list[bytes], target: Path) -> None:
         "body{margin:0;padding:14px;display:flex;align-items:start;gap:14px;background:#d6dbe0;"
         f"width:max-content}}div{{background:white;border-radius:4px;overflow:hidden}}"
         f"img{{display:block;width:{PANE['width']}px}}"
-        "div:last-child img{mask-image:linear-gradient(black 95%,transparent)}"  # the page goes on
     )
     page = browser.new_page(viewport={"width": 2 * PANE["width"] + 42, "height": PANE["height"] + 28})
     page.set_content(f"<style>{style}</style><body>{images}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
@@ -53,6 +53,10 @@ class ImportedGrader(Grader):
     A process that was asked hidden inputs could put them out. So the cells run once and are shown; then once more, in a child
     that stops after each test cell to be asked.
     """
+
+    def _shown(self, questions: Sequence[QuestionResult]) -> dict[str, str]:
+        """Test cells keep the outputs of their run."""
+        return {}
 
     def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult], notebook: Notebook) -> Run:
         """Run the notebook's cells, then test the questions that are not ``kept``, each where its cell stands."""

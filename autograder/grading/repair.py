@@ -27,6 +27,7 @@ from autograder.grading.answers import (
 from autograder.grading.cell_text import added_code, is_answer, names_at_top_level
 from autograder.grading.demonstrations import MAX_FIGURES_CODE, definitions_of, demonstration, words_in
 from autograder.grading.repaired import Cell, Repaired
+from autograder.grading.saved_checks import saved_checks
 from autograder.sandbox.host.outputs import BASE64, BINARY_TYPES
 from autograder.testing.run import tests_of
 
@@ -53,10 +54,8 @@ class Template:
     test_of: dict[str, str]
     #: sources of the cells that are not run, by cell id
     skipped: dict[str, str]
-    #: grade_id of a test cell -> what runs in its place
+    #: grade_id of a test cell -> what runs in its place: it keeps the answer, and checks nothing
     test_code: dict[str, str]
-    #: the same, where its cards are of no more use: it keeps the answer, and checks nothing
-    kept_code: dict[str, str]
 
     @property
     def given_sources(self) -> frozenset[str]:
@@ -81,11 +80,10 @@ class Template:
         }
         skipped = {c["id"]: c.source for c in cells if c.cell_type == "code" and is_skipped(c)}
         if source_of_import(lab):
-            kept, code = {}, imported_test_code(lab, tests)
+            code = imported_test_code(lab, tests)
         else:
-            kept = {g: f"{kept_name(q)} = globals().get({q!r})" for q, g in tests.items()}
-            code = {g: f"{kept[g]}\n{named[g].source}" for g in kept}
-        return cls(lab, cells, named, tests, skipped, code, kept)
+            code = {g: f"{kept_name(q)} = globals().get({q!r})" for q, g in tests.items()}
+        return cls(lab, cells, named, tests, skipped, code)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -180,6 +178,7 @@ def _plain_cell(cell: Any) -> dict[str, Any] | None:
         "id": cell.get("id") if isinstance(cell.get("id"), str) else "",
         "grade_id": grade_id if isinstance(grade_id, str) else None,
         "attachments": cell.get("attachments"),
+        "outputs": cell.get("outputs"),
     }
 
 
@@ -192,7 +191,7 @@ def _clean(text: str) -> str:
 def repair(raw: bytes, template: Template) -> Repaired:
     """The notebook to run. Raises ``Unreadable``."""
     student_cells = parse(raw)
-    result = Repaired()
+    result = Repaired(saved_checks=saved_checks(cell["outputs"] for cell in student_cells))
     places = _places(student_cells, template)
     for number, (cell, place) in enumerate(zip(student_cells, places, strict=True), start=1):
         known = len(result.cells)

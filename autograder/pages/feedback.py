@@ -37,8 +37,8 @@ class AnswerView:
     points: float | None
     max_points: float
     #: The teacher's, as HTML.
-    comment: str
-    place: Place
+    comment: str = ""
+    place: Place = field(default_factory=Place)
     #: Why a written answer has the points that it has.
     remark: str = ""
     #: None where all fail for the one reason that the headline gives.
@@ -49,6 +49,8 @@ class AnswerView:
     #: The student's error where no line of ``code`` shows it.
     error: str = ""
     code: OwnCode = field(default_factory=OwnCode)
+    #: Whether nothing was written, which is all that there is to say.
+    unwritten: bool = False
     forbidden: tuple[str, ...] = ()
     #: Whether a person is still to say if that costs points.
     in_question: bool = False
@@ -96,33 +98,25 @@ class FeedbackWriter:
         cells = code_cells(result.notebook)
         judged = result.readable and not result.fault
         first = result.run_notes if judged else result.notes
-        questions = tuple(
-            _question(
-                number,
-                question,
-                final.questions[question.name],
-                cells,
-                tuple(result.public_checks.get(question.name, ())),
-                _comment(marks, question.name),
-                self._places.get(question.name, Place()),
-            )
+        questions = [
+            _question(number, question, final.questions[question.name], cells)
             for number, question in enumerate(self._all(result), 1)
-        )
-        written = tuple(
-            AnswerView(
-                "written",
-                number,
-                name,
-                None if final.written[name].score is None else final.written[name].final,
-                maximum,
-                _comment(marks, name),
-                self._places.get(name, Place()),
-                _remark(final.written[name], result.readable),
+        ]
+        written = [
+            _written(number, name, most, final.written[name], result.readable)
+            for number, (name, most) in enumerate(self.spec.written, 1)
+        ]
+        answers = [
+            replace(
+                one,
+                comment=_comment(marks, one.name),
+                place=self._places.get(one.name, Place()),
+                public_checks=tuple(result.public_checks.get(one.name, ())),
             )
-            for number, (name, maximum) in enumerate(self.spec.written, 1)
-        )
-        answers = (*questions, *written)
-        changes = [one for one in answers if judged and (one.lost > 1e-9 or one.in_question)]
+            for one in (*questions, *written)
+        ]
+        waiting = [one for one in answers if one.points is None]
+        open_ = [one for one in answers if judged and (one.lost > 1e-9 or one.in_question)]
         return {
             "student": plain(result.student, 200),
             "title": self.spec.title,
@@ -133,12 +127,14 @@ class FeedbackWriter:
             "judged": judged,
             "run_notes": [note for note in result.notes if note in first],
             "notes": [note for note in result.notes if note not in first],
-            "changes": changes,
-            "unwritten": judged and {*map(_is_unwritten, result.questions)} == {True},
-            "others": [one for one in answers if one not in changes],
+            "changes": [one for one in open_ if not one.unwritten],
+            "unwritten": [one for one in open_ if one.unwritten],
+            "nothing_written": judged and {one.unwritten for one in questions} == {True},
+            "others": [one for one in answers if one not in open_ and one.points is not None],
+            "waiting": waiting,
             "late": _late(result.lab, marks),
             "late_penalty": final.late_penalty,
-            "waiting": _waiting(written),
+            "waits": _waiting(waiting),
             "unseen": result.lab not in all_labs() or not source_of_import(result.lab),
             "score": final.total,
             "max_score": sum(one.max_points for one in answers if one.points is not None),
@@ -152,13 +148,7 @@ class FeedbackWriter:
 
 
 def _question(
-    number: int,
-    question: QuestionResult,
-    final: CellPoints,
-    cells: Sequence[tuple[str, str]],
-    public_checks: tuple[tuple[bool, str], ...],
-    comment: str,
-    place: Place,
+    number: int, question: QuestionResult, final: CellPoints, cells: Sequence[tuple[str, str]]
 ) -> AnswerView:
     words = []
     if final.manual is not None and final.manual != question.points:
@@ -170,7 +160,7 @@ def _question(
         words.append(f"Your teacher added {counted_points(final.extra_credit)} of extra credit.")
     headline, messages = _headline(question), {test.message for test in question.tests if not test.passed}
     one_reason = len(messages) == 1 and (question.did_not_run or _same(next(iter(messages)), headline))
-    code = OwnCode() if _is_unwritten(question) else own_code(cells, question)
+    code = own_code(cells, question)
     return AnswerView(
         kind="question",
         number=number,
@@ -182,14 +172,12 @@ def _question(
         else _without_repeats(question.tests),
         headline=headline,
         hint=question.hint or (question.generated and question.cause) or "",
-        error="" if code.error else plain(question.error),
+        error="" if code.error else plain(question.error, 2000),
         code=code,
+        unwritten={test.message for test in question.tests} == {NOT_WRITTEN},
         forbidden=question.forbidden,
         in_question=question.in_question and final.manual is None,
-        public_checks=public_checks,
         by_hand=" ".join(words),
-        comment=comment,
-        place=place,
     )
 
 
@@ -209,10 +197,6 @@ def _headline(question: QuestionResult) -> str:
     return cause[:1].upper() + cause[1:]
 
 
-def _is_unwritten(question: QuestionResult) -> bool:
-    return any(test.message == NOT_WRITTEN for test in question.tests)
-
-
 def _same(message: str, sentence: str) -> bool:
     return message.strip(".").lower() == sentence.strip(".").lower()
 
@@ -227,11 +211,13 @@ def _without_repeats(tests: tuple[TestResult, ...]) -> tuple[TestResult, ...]:
     return tuple(kept)
 
 
-def _remark(final: CellPoints, readable: bool) -> str:
-    """Why nobody is asked to read a written answer."""
+def _written(number: int, name: str, most: float, final: CellPoints, readable: bool) -> AnswerView:
+    """A written answer; the remark says why nobody is asked to read it."""
+    view = AnswerView("written", number, name, None if final.score is None else final.final, most)
     if final.manual is not None or (readable and final.score is None):
-        return ""
-    return "There was no answer to read." if readable else "There was no notebook to read it from."
+        return view
+    remark = "There was no answer to read." if readable else "There was no notebook to read it from."
+    return replace(view, remark=remark, unwritten=True)
 
 
 def _comment(marks: TeacherMarks, name: str) -> str:
@@ -261,10 +247,9 @@ def _late(lab: str, marks: TeacherMarks) -> str:
     return f"It came in {duration(marks.seconds_late)} after the due date{cost}."
 
 
-def _waiting(written: tuple[AnswerView, ...]) -> str:
-    open_answers = [answer for answer in written if answer.points is None]
-    if not open_answers:
+def _waiting(answers: Sequence[AnswerView]) -> str:
+    if not answers:
         return ""
-    more = points(sum(answer.max_points for answer in open_answers))
-    which = "Your written answer has" if len(open_answers) == 1 else "Your written answers have"
+    more = points(sum(answer.max_points for answer in answers))
+    which = "Your written answer has" if len(answers) == 1 else "Your written answers have"
     return f"{which} not been read yet: up to {more} more points."

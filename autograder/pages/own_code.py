@@ -55,7 +55,7 @@ def code_cells(notebook: str) -> list[tuple[str, str]]:
 
 
 def own_code(cells: Iterable[tuple[str, str]], question: QuestionResult) -> OwnCode:
-    """The answer's cell: all of it, or what stands around the marked lines, else around the definition."""
+    """The answer's cell from the definition on, all of it or what stands around the marked lines."""
     definition = re.compile(
         rf"^[ \t]*(?:(?:async )?def|class) {re.escape(question.name)}\b|^{re.escape(question.name)}\b *=",
         re.MULTILINE,
@@ -72,8 +72,10 @@ def own_code(cells: Iterable[tuple[str, str]], question: QuestionResult) -> OwnC
     marked = marked or _forbidden_lines(question.forbidden, texts, hidden)
     shown = [n for n, text in enumerate(texts, 1) if n in marked or (text.strip() and n not in hidden)]
     found = definition.search(source)
-    start = min(marked, default=0) or (source.count("\n", 0, found.start()) + 1 if found else 1)
-    kept = _around(shown, start, above=MOST_LINES // 2 if marked else 0)
+    begins = source.count("\n", 0, found.start()) + 1 if found else 1
+    if begins <= min(marked, default=begins):  # helpers above the answer are left out
+        shown = [n for n in shown if n >= begins]
+    kept = _around(shown, min(marked, default=begins), above=MOST_LINES // 2 if marked else 0)
     lines = tuple(
         Line(
             number,

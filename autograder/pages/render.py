@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import inspect
+import os
 import re
 from functools import cache
 from pathlib import Path
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -84,6 +86,12 @@ def duration(seconds: float) -> str:
         if count:
             parts.append(f"{count} {name}{'s' if count > 1 else ''}")
     return " ".join(parts[:2]) or "less than a minute"
+
+
+def address_of(page: Path, folder: Path) -> str:
+    """The address of a page as seen from a folder, "" where there is none; a student's name may hold ``#``, ``?`` or ``%``."""
+    seen = Path(os.path.relpath(page, folder)).as_posix().encode("utf-8", "surrogateescape")
+    return quote(seen) if page.exists() else ""
 
 
 def sorting_script() -> dict[str, object]:

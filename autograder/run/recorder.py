@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 
 from coursekit.demos import bundle
 
@@ -29,7 +28,7 @@ from autograder.gradebook.final_points import TeacherMarks, final_points, with_f
 from autograder.gradebook.writer import GradebookWriter, marks_of, storable
 from autograder.grading.submissions import Submission
 from autograder.pages.feedback import FeedbackWriter
-from autograder.pages.places import demo_names, demo_of
+from autograder.pages.places import places_of
 from autograder.results import EARLIER_NOTE, FAULT_NOTE, SubmissionResult
 from autograder.run.exchange_files import SECRET, TIME, secret_of, write_beside
 from autograder.run.remarks import remarks
@@ -87,9 +86,7 @@ class Recorder:
     def __enter__(self) -> Recorder:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.gradebook.close()
 
     def begin(self, class_: Sequence[Submission], again: Collection[str] = ()) -> None:
@@ -137,9 +134,7 @@ class Recorder:
                 return
         again = graded_again(earlier, result)
         self.redone[result.student] = tuple(q.name for q in result.questions if q.name in again)
-        with self.gradebook.one_transaction():
-            self.gradebook.write(result, regraded=again)
-            marks = self.gradebook.marks(result.student)
+        marks = self.gradebook.write(result, regraded=again)
         self._write_files(result, marks)
         digest = self.store.put(result)
         self.files.made(
@@ -177,8 +172,7 @@ class Recorder:
         """Make a result's rows and files again unless they are current; the digest of what they are made from."""
         name = storable(result.student)
         if not self.gradebook.agrees(result, scores.get(name, {})):
-            self.gradebook.write(result, regraded=())
-            marks[name] = self.gradebook.marks(result.student)
+            marks[name] = self.gradebook.write(result, regraded=())
         entered = marks_of(marks, result.student)
         source = self.files.source(digest, digest_of_marks(entered), self._secret(result.student))
         if not self.files.are_current(self._files_of(result), source):
@@ -188,10 +182,11 @@ class Recorder:
 
     def _report(self, marks: dict[str, TeacherMarks], sources: list[str], sentences: tuple[str, ...]) -> Path:
         """The class report, made again unless it is current."""
-        from autograder.pages.report import build_report
+        from autograder.pages.report.page import DEMOS, build_report
 
-        path, lab_spec, demos = report_page(self.out, self.lab), spec(self.lab), demos_of(self.lab)
-        source = self.files.source(*sources, repr(demos), repr(sentences))
+        path, lab_spec = report_page(self.out, self.lab), spec(self.lab)
+        places = places_of(lab_spec, DEMOS)
+        source = self.files.source(*sources, repr(places), repr(sentences))
         if not self.files.are_current([path], source):
             cells = test_cells(lab_spec)
             results = (
@@ -201,9 +196,9 @@ class Recorder:
                 for result in self.store.all(self.lab)
                 if not result.fault
             )
-            write_demos(demos.values(), self.out)
+            write_demos({path.parent / one.demo_address for one in places.values() if one.demo_address})
             known = known_answers(self.lab)
-            build_report(results, lab_spec, self.out, demos, known_answers=known, remarks=sentences)
+            build_report(results, lab_spec, self.out, known_answers=known, remarks=sentences)
             self.files.made([path], source)
         self.files.save()
         return path
@@ -264,19 +259,12 @@ def _written(result: SubmissionResult) -> dict[str, str]:
     return answers
 
 
-def demos_of(lab: str) -> dict[str, str]:
-    """Question -> the page of its demo, as a path from ``out``."""
-    named = demo_names(lab)
-    chosen = {question: demo_of(named, question) for question, _ in spec(lab).questions}
-    return {question: f"report/demos/{demo}.html" for question, demo in chosen.items() if demo}
-
-
-def write_demos(places: Iterable[str], out: Path) -> None:
-    """Write the pages of demos below ``out``, where they are not written yet."""
-    for place in set(places):
-        if not (out / place).exists():
+def write_demos(pages: Iterable[Path]) -> None:
+    """Write the pages of demos that are not written yet."""
+    for page in pages:
+        if not page.exists():
             with contextlib.suppress(OSError):  # a demo's data are not here: the report has no link to it
-                write_atomically(out / place, bundle.page(Path(place).stem))
+                write_atomically(page, bundle.page(page.stem))
 
 
 def known_answers(lab: str) -> Iterator[str]:

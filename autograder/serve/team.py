@@ -62,7 +62,7 @@ class State(Handler):
                 "seconds": math.ceil(service.queue.seconds_for(waiting)) if waiting else 0,
                 "trouble": service.trouble,
                 "grading": service.grading,
-                "log": [_line(event) for event in journal.events(*_LOGGED, lab=lab, last=SHOWN)],
+                "log": [_line(event) for event in journal.events(*_DECISIONS, lab=lab, last=SHOWN)],
             }
         )
 
@@ -107,19 +107,21 @@ def _errors(journal: Journal, attempt: Attempt | None) -> list[str]:
     return [plain(f"{one.name}: {one.cause}", 300) for one in questions if one.did_not_run]
 
 
-_LOGGED = ("regrade", "overrule", "extension", "answer", "graded", "exercise")
+#: The decisions that the log shows, in words.
+_DECISIONS = {
+    "regrade": "had {receipt} of {student} graded again",
+    "overrule": "gave {student} {points:g} for {question}: “{why}”",
+    "extension": "gave {student} {days:g} days more",
+    "answer": "answered {student}: “{text}”",
+    "graded": "graded the class for good",
+    "exercise": "started an exercise",
+}
 
 
-def _line(event: Event) -> dict[str, Any]:
-    """A line of the log."""
-    details = {key: value for key, value in event.details.items() if key != "verdict"}
-    return {
-        "at": rules.clock(event.at),
-        "who": event.who,
-        "what": event.what,
-        "student": event.student,
-        **details,
-    }
+def _line(event: Event) -> str:
+    """A line of the log: who decided what."""
+    what = "stopped the exercise" if event.details.get("stopped") else _DECISIONS[event.what]
+    return f"{rules.clock(event.at)}: {event.who} {what.format(student=event.student, **event.details)}"
 
 
 def requests_of(events: list[Event]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from coursekit.checks import asked_again, time_limit
+from coursekit.checks import questions, time_limit
 from coursekit.checks.api import judge
 
 from autograder.audit.question import audit_answer, audit_question, in_a_notebook
@@ -54,7 +54,7 @@ def faults(lab: str, question: str, drawn: str = SALT) -> list[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(time_limit, "SECONDS", 600.0)
         with patch.context() as longer:
-            longer.setattr(asked_again, "SECONDS", 20.0)
+            longer.setattr(questions, "AGAIN_SECONDS", 20.0)
             found = audit_question(lab, question, dict(spec(lab).questions)[question]).sentences
         parts = [_paid_once, _nothing_given_away, _slips, _honest_variations, _rubbish]
         return [*found, *(fault for part in parts for fault in part(lab, question))]

@@ -90,6 +90,7 @@ def test_a_lab_stands_there_with_its_demos_and_figures_and_without_an_answer(bui
             demo for demo in bundle.names() if demo[:2] == lab[:2] and f"../demos/{demo}.html" not in page
         ] == []
         assert page.count("_images/") > 3
+        assert page.index(slides.cover(lab)) < page.index("What you"), "its picture stands before its text"
     everything = "".join(
         file.read_text(encoding="utf-8")
         for file in built.rglob("*")

@@ -52,6 +52,10 @@ def test_the_pages_lab_goes_from_its_files_to_a_graded_class_and_prints_what_the
     assert len(results) == 5 and {result["lab"] for result in results} == {LAB}
     named = {question["misconception"] for result in results for question in result["questions"]}
     assert "one number for the whole table" in named
+    released = (course / "build" / "release" / LAB / f"{LAB}.ipynb").read_text(encoding="utf-8")
+    assert (
+        "YOUR CODE HERE" in released and "BEGIN SOLUTION" not in released and "BEGIN HIDDEN" not in released
+    )
 
 
 def test_a_new_lab_builds_at_once_and_its_audit_passes_or_says_what_is_unfinished(course):

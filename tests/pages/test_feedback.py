@@ -214,7 +214,8 @@ def test_what_the_teacher_entered_is_on_the_page(
     result = make_result("ada", 4, 2)
     with GradebookWriter(tmp_path / "gradebook.db", spec) as book:
         book.write(result)
-        assert "up to 5 more points" in read(writer.page(result, book.marks("ada"))).text
+        text = read(writer.page(result, book.marks("ada"))).text
+    assert "up to 5 more points" in text and text.index("A person still reads") < text.index("why_softmax")
     marks = TeacherMarks(
         scores={"test_softmax": 5.0, "why_softmax": 4.5},
         comments={"softmax": "Almost.", "why_softmax": "Nicely put."},
@@ -240,14 +241,6 @@ def test_a_comment_is_markdown_with_formulas_as_formgrader_promises(
     assert "em" in tags and "svg" in tags
     assert ("svg", "\\sqrt{d_k}") in [(tag, attributes.get("aria-label")) for tag, attributes in reader.tags]
     assert "A List<int> will do." in reader.text and "$" not in reader.text
-
-
-def test_the_page_is_where_nbgrader_releases_it_from(
-    writer: FeedbackWriter, make_result: Make, tmp_path: Path
-) -> None:
-    assert writer.write(make_result("ada")) == tmp_path / "feedback/ada/00_warm_up/00_warm_up.html"
-    hostile = writer.write(make_result("../../x"))
-    assert hostile.resolve().is_relative_to(tmp_path.resolve() / "feedback")
 
 
 @given(st.text())

@@ -127,12 +127,14 @@ def test_odd_names_are_text_on_the_page_and_no_formulas_in_the_table(
     assert all(re.fullmatch(r"-?[\d.]+", cell) for cell in formulas)
 
 
-def test_a_share_is_of_the_decided_points_and_the_page_says_of_how_many(tmp_path: Path) -> None:
+def test_a_share_is_of_the_decided_points_and_what_is_not_final_is_marked(tmp_path: Path) -> None:
     entries = {LABS[0].name: Entry("graded", 20, 24, waiting=4), LABS[1].name: Entry("missing", 0, 20)}
     page = render_term(term(Student("ada", entries=entries), labs=2), tmp_path)
     assert '<strong>20</strong> <span class="soft small">of 40</span>' in page and ">50%</td>" in page
     assert 'points="0,0.00 1,1.00"' in page, "a line over the labs"
-    assert 'title="graded, up to 4 wait for a person"' in page and '>20<span class="marks"> …' in page
+    assert 'number open" data-value="20" title="graded, up to 4 wait for a person"' in page
+    earlier = term(Student("ada", entries={LABS[0].name: Entry("graded", 15, 20, earlier=True)}), labs=1)
+    assert earlier.students[0].open and "points of an earlier time" in table_of_students(earlier)[1][-1]
 
 
 def test_the_page_fits_a_desk_and_a_phone_and_fourteen_labs_print_on_a4(browser: Browser, page: Path) -> None:
@@ -145,6 +147,10 @@ def test_the_page_fits_a_desk_and_a_phone_and_fourteen_labs_print_on_a4(browser:
         "(all) => all.map((one) => one.getBoundingClientRect().right)"
     )
     assert max(widths) <= 1031
+    buttons = shown.locator("th button").evaluate_all(
+        "(all) => all.map((one) => getComputedStyle(one).display)"
+    )
+    assert set(buttons) == {"contents"}, "with boxes in its headings no sheet but the first has them"
     sheets = shown.pdf(prefer_css_page_size=True)
     assert re.search(rb"/MediaBox \[0 0 84\d(\.\d+)? 59\d(\.\d+)?\]", sheets), "A4, landscape"
     shown.close()
@@ -177,9 +183,3 @@ def test_two_folders_of_one_person_are_two_rows_and_a_sentence(
         "until all but one are gone or are called otherwise.",
     )
     assert next(one for one in term.students if one.student == "bo").missing == (lab,)
-
-
-def test_points_of_an_earlier_time_are_not_final_and_the_table_says_so() -> None:
-    lab = LABS[0].name
-    one = term(Student("ada", entries={lab: Entry("graded", 15, 20, earlier=True)}), labs=1)
-    assert one.students[0].open == (lab,) and "points of an earlier time" in table_of_students(one)[1][-1]

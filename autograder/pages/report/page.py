@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from autograder.course.lab import LabSpec
 from autograder.files import feedback_page, report_page, write_atomically
-from autograder.pages.render import plain, render, sorting_script
+from autograder.pages.places import Place, places_of
+from autograder.pages.render import address_of, plain, render, sorting_script
 from autograder.pages.report.similarity import ALIKE, Answers, alike_groups, answers
 from autograder.pages.report.statistics import (
     FEW,
@@ -23,21 +22,22 @@ from autograder.pages.report.statistics import (
 )
 from autograder.results import ISOLATION, REDUCED, STATUSES, STRONGEST, SubmissionResult
 
+#: The folder of the demos' pages, beside the report.
+DEMOS = "demos/"
+
 
 def build_report(
     results: Iterable[SubmissionResult],
     spec: LabSpec,
     out: Path,
-    demos: Mapping[str, str] | None = None,
     known_answers: Iterable[str] = (),
     remarks: Sequence[str] = (),
 ) -> Path:
     """Write ``out/report/<lab>.html`` and return its path. Raises GradingError when it cannot be written.
 
-    ``results`` may be a generator: notebooks are dropped as they pass. ``demos`` maps a misconception's
-    title, or its question, to the path or address of its demo; relative paths are taken from ``out``. ``known_answers``
-    are sources that two students may share without having shared them (see ``similarity``). ``remarks`` are sentences
-    about the class: whose lateness was not counted, who is missing.
+    ``results`` may be a generator: notebooks are dropped as they pass. ``known_answers`` are sources that two students may
+    share without having shared them (see ``similarity``). ``remarks`` are sentences about the class: whose lateness was not
+    counted, who is missing.
     """
     class_results: list[SubmissionResult] = []
     submissions: list[Answers] = []
@@ -48,6 +48,7 @@ def build_report(
         class_results.append(replace(result, notebook=""))
     class_results.sort(key=lambda result: result.student.casefold())
     path = report_page(out, spec.name)
+    places = places_of(spec, DEMOS)
     alike = alike_groups(submissions, spec, known_answers)
     handed_in = [result for result in class_results if result.readable]
     questions = question_statistics(handed_in, spec.questions)
@@ -60,8 +61,8 @@ def build_report(
         questions=questions,
         question_headline=question_headline(questions),
         few=len(handed_in) < FEW,
-        misconceptions=_counted("misconception", class_results, demos or {}, path.parent, out),
-        generated=_counted("generated", class_results, demos or {}, path.parent, out),
+        misconceptions=_counted("misconception", class_results, places, path.parent),
+        generated=_counted("generated", class_results, places, path.parent),
         statuses=_statuses(class_results),
         flagged=[
             (one, question) for one in class_results for question in one.questions if question.forbidden
@@ -72,21 +73,13 @@ def build_report(
         students=[_student_row(result, spec, path.parent, out) for result in class_results],
         remarks=[plain(remark, 2000) for remark in remarks],
         question_names=[name for name, _ in spec.questions],
-        isolation=_isolation(handed_in),
+        reduced=Counter(one.isolation for one in handed_in if one.isolation != STRONGEST),
+        reduced_means=ISOLATION[REDUCED],
         handed_in=len(handed_in),
         everybody=len(class_results),
     )
     write_atomically(path, page)
     return path
-
-
-def _isolation(results: Sequence[SubmissionResult]) -> list[tuple[str, int, str]]:
-    """Each isolation that submissions were graded with, how many, and what it means where it is not the strongest."""
-    levels = Counter(result.isolation for result in results)
-    return [
-        (level, count, "" if level == STRONGEST else ISOLATION[REDUCED])
-        for level, count in sorted(levels.items())
-    ]
 
 
 def _score_summary(results: Sequence[SubmissionResult], spec: LabSpec) -> dict[str, Any] | None:
@@ -124,31 +117,20 @@ def question_headline(questions: Sequence[QuestionStatistics]) -> str:
 
 
 def _counted(
-    what: str, results: Sequence[SubmissionResult], demos: Mapping[str, str], folder: Path, out: Path
+    what: str, results: Sequence[SubmissionResult], places: Mapping[str, Place], folder: Path
 ) -> list[dict[str, Any]]:
-    """Each misconception, or each generated sentence, of the class, the most frequent first; ``demo``: the one that addresses it ("" if none)."""
+    """Each misconception, or each generated sentence, of the class, the most frequent first; ``demo``: where its demo was written."""
     held: dict[tuple[str, str], dict[str, Any]] = {}
     for result in results:
         for question in result.questions:
             if title := getattr(question, what):
-                demo = _link(demos.get(title) or demos.get(question.name, ""), folder, out)
-                fresh = {"title": title, "question": question.name, "students": [], "demo": demo}
+                place = places.get(question.name, Place())
+                demo = place.demo if (folder / place.demo_address).is_file() else ""
+                fresh = {"title": title, "question": question.name, "students": []}
                 one = held.setdefault((title, question.name), fresh)
                 one["students"].append(plain(result.student, 100))
-                one["hint"] = question.hint or ""
+                one |= {"hint": question.hint or "", "demo": demo, "address": place.demo_address}
     return sorted(held.values(), key=lambda one: (-len(one["students"]), one["question"], one["title"]))
-
-
-def _link(target: str, folder: Path, out: Path) -> str:
-    """The address of a demo as seen from the report; "" where it is neither on the web nor a file."""
-    if target.startswith(("https://", "http://")):
-        return target
-    return _relative(out / target, folder) if target and (out / target).is_file() else ""
-
-
-def _relative(target: Path, folder: Path) -> str:
-    """The address of a file as seen from a folder; a student's name may hold ``#``, ``?`` or ``%``."""
-    return quote(Path(os.path.relpath(target, folder)).as_posix().encode("utf-8", "surrogateescape"))
 
 
 def _statuses(results: Sequence[SubmissionResult]) -> list[dict[str, Any]]:
@@ -166,11 +148,11 @@ def _statuses(results: Sequence[SubmissionResult]) -> list[dict[str, Any]]:
 
 
 def _student_row(result: SubmissionResult, spec: LabSpec, folder: Path, out: Path) -> dict[str, Any]:
-    page = feedback_page(out, result.student, result.lab)
-    shares = {question.name: (question.points, question.max_points) for question in result.questions}
+    read = result.questions if result.readable else ()
+    shares = {question.name: (question.points, question.max_points) for question in read}
     return {
         "student": plain(result.student, 100),
-        "link": _relative(page, folder) if page.exists() else "",
+        "link": address_of(feedback_page(out, result.student, result.lab), folder),
         "score": result.score,
         "points": [shares.get(name) for name, _ in spec.questions],
         "status": result.status,

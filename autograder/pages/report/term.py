@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from autograder.files import feedback_page, report_page
-from autograder.pages.render import plain, points, render, sorting_script
+from autograder.pages.render import address_of, plain, points, render, sorting_script
 from autograder.results import STATUSES
 
 #: The page's name in ``out/report``, and that of the table beside it.
@@ -186,10 +184,11 @@ def render_term(term: Term, out: Path) -> str:
         open=sum(bool(student.open) for student in term.students),
         low=round(100 * LOW_SHARE),
         fall=round(100 * FALL),
-        rows=[
-            (student, _trend(student), [_cell(student, lab, out) for lab in term.labs])
+        trends={student.student: _trend(student) for student in term.students},
+        cells_of={
+            student.student: {lab.name: _cell(student, lab, out) for lab in term.labs}
             for student in term.students
-        ],
+        },
         sections=any(student.section for student in term.students),
     )
 
@@ -200,11 +199,10 @@ def _median(shares: Iterable[float | None]) -> float | None:
 
 
 def _lab_row(lab: Lab, term: Term, out: Path) -> dict[str, Any]:
-    page = report_page(out, lab.name)
     entries = [student.entries[lab.name] for student in term.students]
     return {
         "lab": lab,
-        "link": quote(page.name) if page.exists() else "",
+        "link": address_of(report_page(out, lab.name), out / "report"),
         "missing": sum(entry.missing for entry in entries),
         "late": sum(entry.seconds_late > 0 for entry in entries),
         "open": sum(entry.open for entry in entries),
@@ -221,14 +219,15 @@ def _trend(student: Student) -> str:
 def _cell(student: Student, lab: Lab, out: Path) -> dict[str, Any]:
     """One lab of one student: the points, the letters beside them, the page."""
     entry = student.entries[lab.name]
-    page = feedback_page(out, entry.folder or student.student, lab.name)
-    marks = {"…": entry.open, "L": entry.seconds_late > 0, "E": entry.extension_used}
-    marks["!"] = entry.status not in ("graded", "missing")
-    link = os.path.relpath(page, out / "report") if page.exists() else ""
+    marks = {
+        "L": entry.seconds_late > 0,
+        "E": entry.extension_used,
+        "!": entry.status not in ("graded", "missing"),
+    }
     return {
         "entry": entry,
         "marks": "".join(mark for mark, holds in marks.items() if holds),
-        "link": quote(Path(link).as_posix().encode("utf-8", "surrogateescape")) if link else "",
+        "link": address_of(feedback_page(out, entry.folder or student.student, lab.name), out / "report"),
     }
 
 

@@ -202,9 +202,7 @@ class Question:
         @question.impostor
         def never_looks_at_the_keys(right, q, k, v, mask=None):
             '''It takes the queries for keys.
-
-            One survives: your queries do as well for keys. Are they the same?
-            '''
+            One survives: your queries do as well for keys. Are they the same?'''
             return right(q, q, v, mask)
         """
         self.impostors.append(function)

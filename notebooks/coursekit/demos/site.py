@@ -1,15 +1,13 @@
 """Writes the course's page: every lab with its demos live, the gallery, the slides, and the guide for teaching teams.
 
-``python -m coursekit.demos.site [--out build/site]``. Sphinx with MyST-NB makes the pages (``docs/site/conf.py``); this lays
+``python -m coursekit.demos.site`` writes ``build/site``. Sphinx with MyST-NB makes the pages (``docs/site/conf.py``); this lays
 out what it reads. The result is files: it opens from any static host and under any path, and asks nobody for anything.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 import shutil
-import sys
 import tempfile
 from html import escape
 from pathlib import Path
@@ -56,8 +54,7 @@ def for_readers(book: NotebookNode, released: NotebookNode, lab: str) -> Noteboo
     for cell in book.cells:
         marks = cell.metadata.get("nbgrader", {})
         if cell.cell_type == "markdown":
-            kept = new_markdown_cell(_own_links(cell.source))
-            cells.append(kept)
+            cells.append(new_markdown_cell(_own_links(cell.source)))
         else:
             cells.append(cell)
             cell.metadata["mystnb"] = {"image": {"alt": slides.alt_text(cell) or "a figure of this cell"}}
@@ -76,7 +73,22 @@ def for_readers(book: NotebookNode, released: NotebookNode, lab: str) -> Noteboo
     placed = [(slide["notes"], slide["demo"]) for slide in slides.read(lab)["slide"] if "demo" in slide]
     for heading, demo in reversed(placed):
         cells.insert(slides.section(cells, heading)[0] + 1, new_markdown_cell(_live(demo)))
+    title, _, text = cells[0].source.partition("\n")
+    cells[0].source = f"{title}\n\n{_opening(lab, [demo for _, demo in placed])}\n{text}"
     return nbformat.v4.new_notebook(cells=cells, metadata=book.metadata)
+
+
+def _opening(lab: str, placed: list[str]) -> str:
+    """What stands beside a lab's first words: its picture, its slides, its demos."""
+    links = [(f"../slides/{lab}.html", "Slides")]
+    for name in (demo.partition("#")[0] for demo in placed):
+        links.append((f"../demos/{name}.html", escape(bundle.meta(name)["title"])))
+    address, words = (links[1:] or links)[0]
+    return (
+        f'<figure class="opening"><a href="{address}"><img src="../slides/{slides.cover(lab)}" alt="{words}"></a><figcaption>'
+        + "".join(f'<a href="{address}">{words}</a>' for address, words in links)
+        + "</figcaption></figure>\n"
+    )
 
 
 def _grade_id(cell: NotebookNode) -> str:
@@ -128,10 +140,11 @@ def decks() -> str:
             f"<p><b>{number} · {escape(name)}</b></p><p>{escape(question)}</p></a></li>\n"
         )
     return (
-        "# Slides\n\nA short deck for each lab, with its demos inside. Space and → go on, through a demo's scenes too. `H` hides a"
-        " demo's controls, `Q` asks about its scene. `Esc` shows all slides, `S` opens the presenter's view with the lab's text as"
-        " notes, `F` fills the screen. `?print-pdf` behind the address prints in landscape.\n\n"
-        f'```{{raw}} html\n<ul class="gallery">\n{"".join(items)}</ul>\n```\n'
+        "# Slides\n\nA short deck for each lab, with its demos inside.\n\n"
+        f'```{{raw}} html\n<ul class="gallery">\n{"".join(items)}</ul>\n```\n\n**Keys.** '
+        "Space and → go on, through a demo's scenes too. `H` hides a demo's controls, `Q` asks about its scene. `Esc` shows all"
+        " slides, `S` opens the presenter's view with the lab's text as notes, `F` fills the screen. A deck whose address ends in"
+        " `?print-pdf` prints in landscape.\n"
     )
 
 
@@ -144,10 +157,10 @@ def gallery() -> str:
         for name in bundle.names()
     )
     return (
-        "# Demos\n\nEach is one page that needs nothing else: save it, open it without a network. Space, ← and → go through its"
-        " scenes, `Q` asks about the scene that is shown, `P` plays, `H` hides the controls, `F` fills the screen. Its address says"
-        " what is shown.\n\n```{raw} html\n"
-        f'<ul class="gallery">\n{items}</ul>\n<script src="qrcode.js"></script><script src="qr.js"></script>\n```\n'
+        "# Demos\n\nEach is one page that needs nothing else: save it, open it without a network.\n\n```{raw} html\n"
+        f'<ul class="gallery">\n{items}</ul>\n<script src="qrcode.js"></script><script src="qr.js"></script>\n```\n\n**Keys.** '
+        "Space, ← and → go through the scenes, `Q` asks about the scene that is shown, `P` plays, `H` hides the controls, `F` fills"
+        " the screen. Copy the address to share what is shown.\n"
     )
 
 
@@ -164,7 +177,7 @@ def lay_out(source: Path) -> None:
         released = nbformat.read(ROOT / "notebooks" / path.stem / path.name, as_version=4)
         book = for_readers(nbformat.read(path, as_version=4), released, path.stem)
         nbformat.write(book, source / "labs" / path.name)
-    named = "\n".join(path.stem for path in slides.labs())
+    named = "\n".join("{} · {} <{}>".format(*slides.named(lab.stem)[:2], lab.stem) for lab in slides.labs())
     (source / "labs" / "index.md").write_text(
         f"# Labs\n\n```{{toctree}}\n:maxdepth: 1\n\n{named}\n```\n", encoding="utf-8"
     )
@@ -180,7 +193,9 @@ def lay_out(source: Path) -> None:
     )
     tree = "\n".join(_GUIDE)
     (source / "guide" / "index.md").write_text(
-        f"# Guide for teaching teams\n\n{listed}\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n",
+        "# Guide for teaching teams\n\nBegin with [](run_a_course.md); the rest can wait until you need it.\n\n"
+        "![What a student gets: a check in the lab at once, then a page of feedback](img/overview.png)\n"
+        f"{listed}\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n",
         encoding="utf-8",
     )
 
@@ -202,20 +217,6 @@ def write(out: Path) -> None:
     slides.write(out / "slides")
 
 
-def main() -> int:
-    """Write the site."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "site")
-    asked = parser.parse_args()
-    write(asked.out)
-    files = [file for file in asked.out.rglob("*") if file.is_file()]
-    print(
-        f"{asked.out}: {len(files)} files, {sum(file.stat().st_size for file in files) // 1_000_000} MB. Open index.html, or copy the folder to any static host."
-    )
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    write(ROOT / "build" / "site")
+    print("build/site is made. Open its index.html, or copy the folder to any static host.")

@@ -10,7 +10,6 @@ const element = (name, text = "", kind = "") => {
   if (kind) made.className = kind;
   return made;
 };
-const percent = (count, of) => `${of ? Math.round((100 * count) / of) : 0}%`;
 const stage = document.querySelector("#stage"), panel = document.querySelector("#show"), frame = panel.querySelector("iframe");
 
 // A demo beside the questions, or (with no name) none.
@@ -22,10 +21,10 @@ function play(demo) {
 }
 panel.querySelector("button").addEventListener("click", () => play(""));
 
-function thought(question, said, kind, words) {
+function thought(said, kind, words) {
   const made = element("div", "", `thought ${kind}`), text = element("span", words);
   text.title = words;
-  made.append(element("b", percent(said.count, question.of)), text);
+  made.append(element("b", said.count), text);
   return made;
 }
 
@@ -44,13 +43,14 @@ function line(question) {
     part.style.width = `${question.of ? (100 * count) / question.of : 0}%`;
     bar.append(part);
   }
-  left.append(element("h2", question.name), bar, element("div", counts.join(" · "), "soft counts"));
-  right.append(...question.misconceptions.map((said) => thought(question, said, "", said.title)));
-  right.append(...question.stuck.map((said) => thought(question, said, "stuck", `stuck at: ${said.title}`)));
-  if (question.demo && right.firstChild) {
+  const head = element("h2", question.name);
+  left.append(head, bar, element("div", counts.map((part) => part.replaceAll(" ", "\u00a0")).join(" · "), "counts"));
+  right.append(...question.misconceptions.map((said) => thought(said, "", said.title)));
+  right.append(...question.stuck.map((said) => thought(said, "stuck", `stuck at: ${said.title}`)));
+  if (question.demo) {
     const button = element("button", "Demo");
     button.addEventListener("click", () => play(question.demo));
-    right.firstChild.append(button);
+    head.append(button);
   }
   row.append(left, right);
   return row;

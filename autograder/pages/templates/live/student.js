@@ -22,7 +22,7 @@ async function ask(path, options = {}) {
 // The attempt's feedback page, in its place below the attempt: fetched when it is opened.
 function feedback(card, open) {
   const made = element("details", "", "feedback"), address = `${base}receipts/${card.receipt}/feedback`;
-  made.append(element("summary", "What to change, and what is right"));
+  made.append(element("summary", "Feedback"));
   made.addEventListener("toggle", async () => {
     if (!made.open || made.childElementCount > 1) return;
     const page = new DOMParser().parseFromString(await (await fetch(address, { headers: { "X-XSRFToken": xsrf } })).text(), "text/html");

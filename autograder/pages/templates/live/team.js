@@ -17,9 +17,6 @@ const button = (text, pressed) => {
   return made;
 };
 const number = (value) => value === null ? "" : String(Math.round(100 * value) / 100);
-// When an exercise was started, ends or was stopped, as a time of the day; any other value as it is.
-const clock = (name, value) => ["started", "ends", "stopped"].includes(name)
-  ? new Date(1000 * value).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }) : value;
 // A cell of the table; on a phone, where the headings are gone, its `words` stand behind it.
 const cell = (text, words) => {
   const made = element("td", text, "number");
@@ -52,10 +49,12 @@ function ask(id, title, wish, values = {}) {
 function row(of) {
   const made = element("tr"), who = element("td");
   made.dataset.student = of.student;
-  who.append(element("bdi", of.student));
+  const name = element(of.receipt ? "a" : "bdi", of.student);
+  if (of.receipt) name.href = `${base}receipts/${of.receipt}/feedback`;
+  who.append(name);
   if (of.name && of.name !== of.student) who.append(" ", element("span", of.name, "soft"));
   made.append(who, element("td", of.section), cell(of.attempts ? String(of.attempts) : "", of.attempts === 1 ? "attempt" : "attempts"));
-  const status = element("td", words[of.status] ?? of.status, "status");
+  const status = element("td", words[of.status] ?? of.status, ["", "waiting", "graded"].includes(of.status) ? "status" : "status trouble");
   for (const error of of.errors) status.append(element("div", error, "soft small"));
   made.append(status, cell(number(of.score), "points"));
   made.append(element("td", of.receipt, "name"), cell(of.days ? number(of.days) : "", "more days"));
@@ -87,11 +86,7 @@ async function show() {
   document.querySelector("#grade").disabled = Boolean(state.grading);
   document.querySelector("#students").replaceChildren(...state.students.map(row));
   document.querySelector("#requests").replaceChildren(...state.students.filter((of) => of.request).map(request));
-  document.querySelector("#log").replaceChildren(...state.log.reverse().map((line) => {
-    const { at, who, what, student, ...rest } = line;
-    const details = Object.entries(rest).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${clock(name, value)}`);
-    return element("li", `${at}: ${who}, ${what}${student ? ` for ${student}` : ""}${details.length ? ` (${details.join(", ")})` : ""}`);
-  }));
+  document.querySelector("#log").replaceChildren(...state.log.reverse().map((line) => element("li", line)));
 }
 
 document.querySelector("#grade").addEventListener("click", () => {

@@ -124,7 +124,7 @@ function drawDots(g, state, ctx, row, box, x) {
   }], ctx);
   const right = state.query < 8;
   put(layer(g, "names"), "text", [
-    words("query", x(state.query) + (right ? 12 : -12), box.y + 20, "the query: drag it", { size: 20, at: right ? "start" : "end", bold: true, class: "halo" }),
+    words("query", x(state.query) + (right ? 12 : -12), box.y + box.h - 8, "the query: drag it", { size: 20, at: right ? "start" : "end", bold: true, class: "halo" }),
   ], ctx);
 }
 
