@@ -240,7 +240,7 @@ def _reasons(
         yield f"it uses {_listed(around)}, which looks beyond values"
     if ends := free & _ENDS:
         yield f"it uses {_listed(ends)}, which ends the process"
-    if classes := {name for name in free if names.made.get(name) == "class"}:
+    if classes := {name for name in free - here if names.made.get(name) == "class"}:
         yield f"it uses the class {_listed(classes)}, whose objects stay in the notebook"
     definitions = (ast.Import, ast.ImportFrom, ast.FunctionDef)
     lasting = {n for node in tree.body if not isinstance(node, definitions) for n in bound_by(node)}

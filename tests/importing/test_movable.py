@@ -35,6 +35,7 @@ MOVABLE = [
     "rows = f([5])\nassert rows == [5]",
     "print(f(1))",
     "assert left == 1",
+    "class Point:\n    x = 1\nassert f(Point.x) == 1",
     "from __future__ import annotations\nassert f(1) == 2",
     "def g():\n    global n\n    n = f(1)\ng()\nassert n == 1",
     # Its names are its own, though another cell binds them, too.
