@@ -3,7 +3,6 @@
 A later question often calls earlier answers. Where one of those is wrong or missing, every test of the later
 question would fail, however good the later answer is::
 
-    @hidden_test("multi_head_attention")
     @follow_through("def split_heads(x, h): ...", "split_heads")
     def test_a_sentence_listens_to_itself(student): ...
 
@@ -48,7 +47,7 @@ def restore():
 
 
 def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A decorator, below ``hidden_test``: ``source`` defines the course's versions of the names ``replaced``.
+    """A decorator of a hidden test: ``source`` defines the course's versions of the names ``replaced``.
 
     The test fails with the message of the second run. Afterwards the student's names are back in place.
     """

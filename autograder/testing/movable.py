@@ -79,12 +79,8 @@ class Names:
     given: dict[str, ast.stmt] = field(default_factory=dict)
     #: Names that other cells bind, and students may bind otherwise: name -> "function", "class" or "value".
     made: dict[str, str] = field(default_factory=dict)
-    #: Names that only test cells bind: name -> the cell.
-    left_by_tests: dict[str, str] = field(default_factory=dict)
     #: Names that a code cell uses: name -> the places of those cells.
     used: dict[str, set[int]] = field(default_factory=dict)
-    #: The modules whose names the notebook's cells take without naming them: ``from math import *``.
-    taken_whole: set[str] = field(default_factory=set)
 
 
 def test_cells_of(cells: Sequence[NotebookNode]) -> tuple[list[TestCell], Names]:
@@ -115,8 +111,6 @@ def _names_of(cells: Sequence[NotebookNode]) -> Names:
             continue
         here = [(cell, name, node) for node in tree.body for name in bound_by(node)]
         bound += here
-        stars = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.names[0].name == "*"]
-        names.taken_whole |= {node.module or "." for node in stars}
         for name in names_used(source) - {
             name for _, name, node in here if not isinstance(node, ast.AugAssign)
         }:
@@ -126,12 +120,9 @@ def _names_of(cells: Sequence[NotebookNode]) -> Names:
         versions.setdefault(name, set()).add(ast.dump(node))
     for cell, name, node in bound:
         if not _is_given(cell, node) or len(versions[name]) > 1:
-            if _is_test(cell):
-                names.left_by_tests.setdefault(name, cell.metadata.nbgrader["grade_id"])
-            else:
-                names.made[name] = _kind(node, name)
+            names.made[name] = _kind(node, name)
     for _, name, node in bound:
-        if name not in names.made and name not in names.left_by_tests:
+        if name not in names.made:
             names.given[name] = node
     known = {name for name, node in names.given.items() if isinstance(node, (ast.Import, ast.ImportFrom))}
     for name, node in [*names.given.items()]:
@@ -249,18 +240,15 @@ def _reasons(
         yield f"it uses {_listed(around)}, which looks beyond values"
     if ends := free & _ENDS:
         yield f"it uses {_listed(ends)}, which ends the process"
-    if classes := {name for name in free if names.made.get(name) == "class"}:
+    if classes := {name for name in free - here if names.made.get(name) == "class"}:
         yield f"it uses the class {_listed(classes)}, whose objects stay in the notebook"
-    if left := (free & names.left_by_tests.keys()) - here - names.made.keys():
-        yield f"it uses {_listed(left)}, which the test cell {names.left_by_tests[min(left)]} makes"
     definitions = (ast.Import, ast.ImportFrom, ast.FunctionDef)
     lasting = {n for node in tree.body if not isinstance(node, definitions) for n in bound_by(node)}
     lasting |= here & names.made.keys()
     if needed := {name for name in lasting if names.used.get(name, set()) - {place}}:
         yield f"it makes {_listed(needed)}, which another cell uses"
     if strange := free - here - names.made.keys() - names.given.keys() - set(dir(builtins)):
-        stars = "".join(f", unless “from {module} import *” does" for module in sorted(names.taken_whole))
-        yield f"it uses {_listed(strange)}, which no cell makes{stars}"
+        yield f"it uses {_listed(strange)}, which no cell makes"
     for name in given:
         helper = names.given[name]
         inside = names_used(ast.unparse(helper)) if isinstance(helper, ast.FunctionDef) else set()

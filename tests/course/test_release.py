@@ -32,7 +32,6 @@ ANSWERS = (
     "BEGIN SOLUTION",
     "BEGIN HIDDEN TESTS",
     "autograder.nbgrader_plugin.score_in_kernel",
-    "hidden_test(",
 )
 
 

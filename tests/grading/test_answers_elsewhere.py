@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import nbformat
 import pytest
 
 from autograder.audit.simulate import answered
@@ -34,12 +33,6 @@ def repaired(*accidents) -> Repaired:
     return repair(raw(notebook(*accidents)), TEMPLATE)
 
 
-def only_answers(*texts: str) -> Repaired:
-    """A new notebook that holds nothing but these cells."""
-    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in texts])
-    return repair(raw(made), TEMPLATE)
-
-
 def text_of(made: Repaired, name: str) -> str:
     [cell] = [c for c in made.cells if c.grade_id == name]
     assert cell.node.metadata.nbgrader.grade_id == name
@@ -54,17 +47,6 @@ def order(made: Repaired, *cells: str | Cell) -> list[int]:
     return [
         next(i for i, cell in enumerate(made.cells) if cell is one or one == cell.grade_id) for one in cells
     ]
-
-
-@pytest.mark.parametrize("place", [{}, {"after": CHECK}, {"before": COUNTS}, {"before": "setup"}])
-def test_an_answer_in_a_new_cell_counts_where_its_own_cell_was_left_as_it_was(place):
-    made = repaired(stub(COUNTS), insert(answer(COUNTS), **place))
-    [cell] = counting(made)
-    assert cell.run == answer(COUNTS) and TEMPLATE.named[COUNTS].source not in made.executed_source()
-    assert order(made, cell, CHECK) == sorted(order(made, cell, CHECK))
-    given = notebook(stub(COUNTS), insert(answer(COUNTS), **place)).cells
-    number = [one.source for one in given].index(answer(COUNTS)) + 1
-    assert made.notes == made.choices and f"“{COUNTS}” is defined in cell number {number}" in made.choices[0]
 
 
 def test_of_two_later_definitions_the_last_counts_and_it_is_said():
@@ -89,15 +71,6 @@ def test_an_import_that_was_added_to_a_given_cell_is_there_for_an_answer_that_us
 def test_an_answer_with_a_syntax_error_in_the_check_cell_runs_so_that_its_error_is_seen():
     made = repaired(stub(COUNTS), put(CHECK, "def bigram_counts(words):\n    return 3 − 1"))
     assert [cell.from_given for cell in counting(made)] == [CHECK]
-
-
-def test_answers_alone_in_a_new_notebook_have_each_its_check_behind_it_and_few_notes():
-    made = only_answers(*map(answer, NAMES))
-    order = [cell.grade_id for cell in made.cells if cell.run]
-    assert order[0] == "setup"
-    for test_id, answers in TEMPLATE.tested.items():
-        assert order[order.index(test_id) - 1] == answers[0]
-    assert len(made.notes) == 3 and sum(note.count("“setup”") for note in made.notes) == 1
 
 
 FIRST, WORDS = written_answers()[0], "It forgets what came before."
@@ -144,12 +117,6 @@ def test_two_deleted_written_cells_and_one_text_at_the_end_wait_for_a_person_wit
 def test_an_untouched_notebook_has_no_answer_in_words():
     made = repaired(*map(stub, [*NAMES, *written_answers()]))
     assert made.written == set() and made.notes == []
-
-
-def test_an_answer_that_was_deleted_and_written_anew_in_its_place_is_found_by_its_definition():
-    made = repaired(insert(answer(COUNTS), after=COUNTS), delete(COUNTS))
-    assert made.notes == [f"The cell “{COUNTS}” had lost its name and was found by what it defines."]
-    assert made.choices == []
 
 
 DEFINED = [

@@ -20,7 +20,7 @@ from autograder.grading.demonstrations import (
 )
 from autograder.grading.repair import Template, kept_name, repair
 from autograder.grading.repaired import Repaired
-from tests.grading.accidents import LAB, delete, insert, notebook, position, put, raw, written_answers
+from tests.grading.accidents import LAB, insert, notebook, position, put, raw, written_answers
 
 TEMPLATE = Template.of(LAB)
 ROWS, CHECK = "normalise_rows", "test_normalise_rows"
@@ -44,14 +44,6 @@ def test_an_honest_notebook_passes_without_a_note_and_without_its_figures_cells(
     assert TEMPLATE.skipped and not any(source in ran for source in TEMPLATE.skipped.values())
     assert any("def normalise_rows" in source for source in ran)
     assert any(source.startswith(kept_name(ROWS)) for source in ran)
-
-
-@pytest.mark.parametrize(
-    ("grade_id", "before"), [(CHECK, ROWS), ("setup", None)], ids=["a check cell", "the setup cell"]
-)
-def test_a_missing_given_cell_comes_back_at_its_place(grade_id, before):
-    names = [None, *order(repaired(delete(grade_id)))]
-    assert names[names.index(grade_id) - 1] == before
 
 
 def test_a_thousand_copies_of_a_given_cell_make_one_note():

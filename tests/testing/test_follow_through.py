@@ -10,7 +10,7 @@ from autograder.sandbox.host.rpc import StudentGone
 from autograder.sandbox.host.student import Student
 from autograder.testing.expect import Failed
 from autograder.testing.follow_through import follow_through
-from autograder.testing.run import NOT_DEFINED, hidden_test, run_test
+from autograder.testing.run import NOT_DEFINED, HiddenTest, run_test
 
 COURSES = """
 def double(x):
@@ -26,7 +26,6 @@ class Doubler:
 """
 
 
-@hidden_test("quadruple")
 @follow_through(COURSES, "double", "Doubler")
 def quadruples(student):
     """Four times a number."""
@@ -34,6 +33,7 @@ def quadruples(student):
         raise Failed("the result is not right")
 
 
+QUADRUPLES = HiddenTest("quadruple", "quadruples", "Four times a number.", quadruples, 1.0, "")
 DOUBLE, TRIPLE = "def double(x):\n    return 2 * x\n", "def double(x):\n    return 3 * x\n"
 TWICE = "def quadruple(x):\n    return double(double(x))\n"
 ONCE = "def quadruple(x):\n    return double(x)\n"
@@ -76,7 +76,7 @@ def test_a_failed_test_is_run_again_with_the_courses_answers(source, wrong, verd
     own = namespace.get("double")
     student = Student.local_namespace(namespace, "quadruple")
     student.wrong = wrong
-    result = run_test(quadruples.hidden_test, student).result
+    result = run_test(QUADRUPLES, student).result
     assert (result.passed, result.message) == verdict
     assert namespace.get("double") is own, "the student's own function is back"
 
