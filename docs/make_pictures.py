@@ -127,19 +127,19 @@ def _scrolled_to(page: Page, text: str) -> float:
     for _ in range(2):  # cells that come into view are drawn, and move what is below them
         cell.evaluate("cell => cell.scrollIntoView({block: 'start'})")
         page.wait_for_timeout(1000)
-    return _box(cell)["y"]
+    return _edges(cell)[0]
 
 
-def _box(place: Locator) -> dict[str, float]:
+def _edges(place: Locator) -> tuple[float, float]:
+    """How many pixels from the top a place begins and ends."""
     box = place.bounding_box()
     assert box is not None
-    return dict(box)
+    return box["y"], box["y"] + box["height"]
 
 
 def _above(page: Page, last: Locator, top: float = 0) -> bytes:
     """The page from ``top`` to somewhat below the ``last`` place."""
-    box = _box(last)
-    height = box["y"] + box["height"] + 20 - top
+    height = _edges(last)[1] + 20 - top
     picture = page.screenshot(clip={"x": 0, "y": top, "width": PANE["width"], "height": height})
     page.close()
     return picture
