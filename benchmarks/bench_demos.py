@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.demos import bundle
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 from rich.console import Console
 from rich.table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-from tests.demos.stage import MOVE, PROGRAM, address  # noqa: E402
+from tests.demos.stage import MOVE, address  # noqa: E402
+from tests.fixtures.browser import chromium  # noqa: E402
 
 FIRST, FRAME, SENTENCE = 1.0, 0.016, 0.3  # the targets, in seconds
 SENTENCES = (
@@ -98,12 +99,10 @@ def main() -> None:
     parser.add_argument("labs", nargs="*", help="the first letters of demos' names")
     asked = parser.parse_args()
     chosen = [name for name in bundle.names() if not asked.labs or name.startswith(tuple(asked.labs))]
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         bundle.write(Path(folder), *chosen)
-        browser = playwright.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
         rows = [timed(browser, Path(folder), name) for name in chosen]
         words = sentence(browser, Path(folder)) if "12_everyday" in chosen else None
-        browser.close()
     table = Table(title="Lecture demos in Chromium")
     for heading in ("demo", "first picture", "drag, median", "worst", "moves", "page"):
         table.add_column(heading, justify="left" if heading == "demo" else "right", no_wrap=True)

@@ -13,15 +13,11 @@ import http.client
 import json
 import os
 import random
-import signal
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +31,10 @@ from autograder.course.masters import lab_name
 from autograder.serve.journal import Journal
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # run as a script
+from benchmarks.bench_scale import family_of, memory_of  # noqa: E402
+from tests.fixtures.live_class import Served  # noqa: E402
+
 TICKS = os.sysconf("SC_CLK_TCK")
 console = Console()
 
@@ -50,94 +50,44 @@ class HandedIn:
     tries: int = 0
 
 
-class Server:
+class Server(Served):
     """``autograder serve`` as a process, started again after each kill."""
-
-    def __init__(self, lab: str, out: Path, jobs: int):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = int(free.getsockname()[1])
-        self.words = ["serve", lab, "--out", str(out), "--port", str(self.port), "--jobs", str(jobs)]
-        self.log = out.parent / "serve.log"
-        self.cpu = 0.0
-        self.peak = 0
-        self.start()
-
-    def start(self) -> None:
-        environment = {**os.environ, "COURSE_SALT": "the benchmark's salt", "COURSE_ROOT": str(ROOT)}
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "autograder.cli", *self.words],
-                env=environment, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL, text=True,
-            )  # fmt: skip
 
     def wait_warm(self) -> None:
         """Wait until it says that it is ready."""
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            if line.startswith("✓"):
-                return
-        raise SystemExit(f"the service did not start:\n{self.log.read_text()[-2000:]}")
-
-    def tree(self) -> Iterator[int]:
-        """All its processes."""
-        waiting = [self.process.pid]
-        while waiting:
-            pid = waiting.pop()
-            yield pid
-            with contextlib.suppress(OSError):
-                for task in Path(f"/proc/{pid}/task").iterdir():
-                    waiting += [int(child) for child in (task / "children").read_text().split()]
+        log = self.out.parent / "served.log"
+        while "✓" not in log.read_text(encoding="utf-8"):
+            assert self.process is not None
+            if self.process.poll() is not None:
+                raise SystemExit(f"the service did not start:\n{log.read_text(encoding='utf-8')[-2000:]}")
+            time.sleep(0.2)
 
     def cpu_seconds(self) -> float:
         """CPU time of all its processes and of those that have ended."""
+        assert self.process is not None
         total = 0
-        for pid in self.tree():
+        for pid in family_of(self.process.pid):
             with contextlib.suppress(OSError):
                 fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
                 total += sum(map(int, fields[11:15]))
         return total / TICKS
 
-    def memory(self) -> int:
-        """Bytes of all its processes, what they share counted once."""
-        total = 0
-        for pid in self.tree():
-            with contextlib.suppress(OSError):
-                for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-                    if line.startswith("Pss:"):
-                        total += 1024 * int(line.split()[1])
-        return total
-
     def kill_something(self, rng: random.Random) -> None:
         """kill -9 for the service or one of its workers."""
-        workers = [pid for pid in self.tree() if _is_worker(pid)]
-        if workers and rng.random() < 0.5:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(rng.choice(workers), signal.SIGKILL)
-            return
-        self.process.kill()
-        self.process.wait()
-        self.start()
+        if self.workers() and rng.random() < 0.5:
+            self.kill_a_worker()
+        else:
+            self.kill()
+            self.start()
 
 
-def _is_worker(pid: int) -> bool:
-    with contextlib.suppress(OSError):
-        return b"autograder.run.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    return False
-
-
-def ask(port: int, path: str, token: str, body: bytes | None = None) -> tuple[int, dict[str, Any]]:
+def ask(server: Server, path: str, token: str, body: bytes | None = None) -> tuple[int, dict[str, Any]]:
     """One request; (0, {}) when nobody answers."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
-        headers = {"Authorization": f"Bearer {token}", "Host": f"localhost:{port}"}
-        connection.request("GET" if body is None else "POST", path, body, headers)
-        answer = connection.getresponse()
-        return answer.status, json.loads(answer.read())
+        answer = server.ask(path, body, token)
+        return answer.status, answer.json
     except (OSError, http.client.HTTPException, ValueError):
         return 0, {}
-    finally:
-        connection.close()
 
 
 def student(
@@ -150,13 +100,13 @@ def student(
         began = time.perf_counter()
         while not who.receipt:
             who.tries += 1
-            status, card = ask(server.port, f"/labs/{lab}/hand-in", token, notebook + b" " * number)
+            status, card = ask(server, f"/labs/{lab}/hand-in", token, notebook + b" " * number)
             if status in (200, 201):
                 who.receipt, who.received = card["receipt"], time.perf_counter() - began
             else:
                 time.sleep(0.5)
         while not who.verdict:
-            status, card = ask(server.port, f"/receipts/{who.receipt}?wait=20", token)
+            status, card = ask(server, f"/receipts/{who.receipt}?wait=20", token)
             if status == 200 and card["state"] == "graded":
                 who.verdict = time.perf_counter() - began
             elif status != 200:
@@ -174,13 +124,13 @@ def run(
             path.parent.parent.name: path.read_bytes()
             for path in (folder / "class").glob(f"*/{lab}/{lab}.ipynb")
         }
-        journal = Journal(folder / "out" / "live")
-        tokens = {who: journal.invite(who) for who in notebooks}
-        journal.close()
-        server = Server(lab, folder / "out", jobs)
+        server = Server(ROOT, folder / "out", lab, jobs)
+        tokens = server.invite(*notebooks)
+        server.start()
         server.wait_warm()
+        assert server.process is not None
         rng, before = random.Random(seed), server.cpu_seconds()
-        memory = [server.memory()]
+        memory = [memory_of(server.process.pid)]
         by_student = {who: [HandedIn(who) for _ in range(attempts_each)] for who in notebooks}
         seen = [one for own in by_student.values() for one in own]
         threads = [
@@ -210,11 +160,10 @@ def run(
                     moments.pop(0)
                     server.kill_something(rng)
                 if not kills:
-                    memory.append(server.memory())
+                    memory.append(memory_of(server.process.pid))
                 progress.update(bar, completed=sum(who.verdict > 0 for who in seen))
         wall, cpu = time.perf_counter() - began, server.cpu_seconds() - before
-        server.process.send_signal(signal.SIGINT)
-        server.process.wait(60)
+        server.stop()
         journal = Journal(folder / "out" / "live")
         attempts = journal.attempts(lab)
         journal.close()

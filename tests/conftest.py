@@ -18,7 +18,7 @@ import pytest
 from hypothesis import settings
 
 from tests.fixtures.browser import browser
-from tests.fixtures.frozen_course import course_at, frozen, graded, graded_class
+from tests.fixtures.frozen_course import course_at, frozen, graded, graded_class, said
 from tests.fixtures.jupyterlab import serve, visit
 from tests.fixtures.small_lab import make_result, make_spec, spec, submit
 
@@ -30,6 +30,7 @@ __all__ = [
     "graded_class",
     "make_result",
     "make_spec",
+    "said",
     "serve",
     "spec",
     "submit",

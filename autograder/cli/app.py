@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -44,22 +44,26 @@ app = typer.Typer(
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
 
-def _option(name: str, help: str, **more: Any) -> Any:
-    """An option: ``--out DIR``, and what it is for."""
+def _option(default: Any, name: str, help: str, **more: Any) -> Any:
+    """An option: ``--out DIR``, and what it is for. It has to be given where its default is ``...``."""
     option, _, metavar = name.partition(" ")
-    return typer.Option(option, metavar=metavar or None, help=help, **more)
+    return typer.Option(default, option, metavar=metavar or None, help=help, **more)
 
 
-def _argument(metavar: str, help: str) -> Any:
+def _argument(default: Any, metavar: str, help: str, **more: Any) -> Any:
     """An argument: ``LAB``, and what it is."""
-    return typer.Argument(metavar=metavar, help=help)
+    return typer.Argument(default, metavar=metavar, help=help, **more)
 
 
-LabArgument = Annotated[str, _argument("LAB", "A lab's number (07) or full name.")]
-LabsArgument = Annotated[
-    list[str] | None, _argument("[LAB]...", "Labs by number or name; all when none is given.")
-]
-JsonOption = Annotated[Path | None, _option("--json FILE", "Also write the results as JSON.")]
+def _full_name(lab: str) -> str:
+    from autograder.course.masters import lab_name
+
+    return lab_name(lab)
+
+
+LAB = _argument(..., "LAB", "A lab's number (07) or full name.", parser=_full_name)
+LABS = _argument(None, "[LAB]...", "Labs by number or name; all when none is given.", parser=_full_name)
+JSON = _option(None, "--json FILE", "Also write the results as JSON.")
 
 
 def _show_version(wanted: bool) -> None:
@@ -72,9 +76,9 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[
-        bool, _option("--version", "Show the version and exit.", callback=_show_version, is_eager=True)
-    ] = False,
+    version: bool = _option(
+        False, "--version", "Show the version and exit.", callback=_show_version, is_eager=True
+    ),
 ) -> None:
     """Grade notebooks safely, and say what each student misunderstood.
 
@@ -83,9 +87,9 @@ def options(
 
 
 def _labs(labs: list[str] | None) -> list[str]:
-    from autograder.course.masters import all_labs, lab_name
+    from autograder.course.masters import all_labs
 
-    return [lab_name(lab) for lab in labs] if labs else all_labs()
+    return labs or all_labs()
 
 
 def _write_json(path: Path | None, data: object) -> None:
@@ -99,15 +103,13 @@ def _write_json(path: Path | None, data: object) -> None:
 
 @app.command(rich_help_panel=WRITE)
 def build(
-    labs: LabsArgument = None,
-    check: Annotated[
-        bool,
-        _option(
-            "--check",
-            "Write nothing; exit status 1 when a built notebook differs from its master, or a card from its question.",
-        ),
-    ] = False,
-    force: Annotated[bool, _option("--force", "Execute again even when nothing changed.")] = False,
+    labs: list[str] | None = LABS,
+    check: bool = _option(
+        False,
+        "--check",
+        "Write nothing; exit status 1 when a built notebook differs from its master, or a card from its question.",
+    ),
+    force: bool = _option(False, "--force", "Execute again even when nothing changed."),
 ) -> None:
     """Make the instructor's and the students' notebooks from the masters, and the cards' data from the questions' files."""
     from autograder.course import build as building
@@ -141,10 +143,10 @@ def build(
 
 @app.command("new-lab", rich_help_panel=WRITE)
 def new_lab(
-    lab: Annotated[str, _argument("NAME", "Its full name: a free number and a topic (14_topic).")],
-    questions: Annotated[
-        str, _option("--questions", "The graded functions and their points, 20 in all: entropy:8,other:12.")
-    ],
+    lab: str = _argument(..., "NAME", "Its full name: a free number and a topic (14_topic)."),
+    questions: str = _option(
+        ..., "--questions", "The graded functions and their points, 20 in all: entropy:8,other:12."
+    ),
 ) -> None:
     """Write the files of a new lab: the first question worked out in full, stubs for the others. Overwrites nothing."""
     from autograder.course.new_lab import new_lab as write
@@ -155,8 +157,7 @@ def new_lab(
         console.print(f"✓ {path}", markup=False)
     if made.unfinished:
         console.print(
-            f"To write: {', '.join(made.unfinished)}. What is finished is taken off the list `unfinished` in the "
-            "master's header.",
+            f"To write: {', '.join(made.unfinished)}. Until that is done, only `build` takes the lab.",
             markup=False,
         )
     number = lab[:2]
@@ -170,13 +171,13 @@ def new_lab(
 
 @app.command("import", rich_help_panel=WRITE)
 def import_(
-    notebook: Annotated[
-        Path, _argument("ASSIGNMENT.ipynb", "An nbgrader source notebook: source/ps1/problem1.ipynb.")
-    ],
-    name: Annotated[
-        str | None, _option("--name", "The lab's full name (20_problem1); else the next free number from 20.")
-    ] = None,
-    json_file: JsonOption = None,
+    notebook: Path = _argument(
+        ..., "ASSIGNMENT.ipynb", "An nbgrader source notebook: source/ps1/problem1.ipynb."
+    ),
+    name: str | None = _option(
+        None, "--name", "The lab's full name (20_problem1); else the next free number from 20."
+    ),
+    json_file: Path | None = JSON,
 ) -> None:
     """Make a lab of an nbgrader notebook, so that its class can be graded here. Overwrites nothing."""
     from autograder.cli.imported import show
@@ -189,8 +190,8 @@ def import_(
 
 @app.command(rich_help_panel=WRITE)
 def audit(
-    labs: LabsArgument = None,
-    json_file: JsonOption = None,
+    labs: list[str] | None = LABS,
+    json_file: Path | None = JSON,
 ) -> None:
     """Prove that the hidden tests catch every misconception and accept every correct answer."""
     from autograder.cli.audit import run_and_show
@@ -206,68 +207,60 @@ def audit(
 
 @app.command(rich_help_panel=PREPARE)
 def release(
-    lab: LabArgument,
-    out: Annotated[Path, _option("--out DIR", "Where the bundle goes: DIR/<lab> must be empty or absent.")],
+    lab: str = LAB,
+    out: Path = _option(..., "--out DIR", "Where the bundle goes: DIR/<lab> must be empty or absent."),
 ) -> None:
     """Write a student's bundle: the notebook, the kit, the data; no solution, no hidden test."""
-    from autograder.course.masters import lab_name
     from autograder.course.release import download_note
     from autograder.course.release import release as write
     from autograder.course.soundness import require_sound
 
-    require_sound([lab_name(lab)])
-    console.print(f"✓ {write(lab_name(lab), out)}")
-    if note := download_note(lab_name(lab)):
+    require_sound([lab])
+    console.print(f"✓ {write(lab, out)}")
+    if note := download_note(lab):
         console.print(f"[yellow]![/] {note}")
 
 
 @app.command(rich_help_panel=PREPARE)
 def simulate(
-    lab: LabArgument,
-    out: Annotated[Path, _option("--out DIR", "Where the class goes: empty or absent.")],
-    students: Annotated[int, _option("--students N", "The size of the class.")] = 30,
-    hostile: Annotated[bool, typer.Option(help="Include submissions that break or attack a grader.")] = True,
+    lab: str = LAB,
+    out: Path = _option(..., "--out DIR", "Where the class goes: empty or absent."),
+    students: int = _option(30, "--students N", "The size of the class."),
+    hostile: bool = typer.Option(True, help="Include submissions that break or attack a grader."),
 ) -> None:
     """Make a class of submissions: honest, wrong in named ways, unlucky, broken, hostile."""
     from collections import Counter
 
     from autograder.audit.simulate import simulate as write
-    from autograder.course.masters import lab_name
     from autograder.course.soundness import require_sound
 
-    require_sound([lab_name(lab)])
-    kinds = Counter(write(lab_name(lab), students, out, hostile=hostile).values())
+    require_sound([lab])
+    kinds = Counter(write(lab, students, out, hostile=hostile).values())
     console.print(
         f"✓ {students} submissions in {out}: " + ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
     )
 
 
-SubmittedOption = Annotated[
-    Path, _option("--submitted DIR", "One folder a student: DIR/<student>/<lab>/<lab>.ipynb.")
-]
-CollectedOption = Annotated[
-    Path, _option("--submitted DIR", "Where the notebooks go: DIR/<student>/<lab>/<lab>.ipynb.")
-]
-OutOption = Annotated[Path, _option("--out DIR", "Gradebook, feedback and results go here.")]
-JobsOption = Annotated[int | None, _option("--jobs N", "Worker processes (default: one a core).", min=1)]
-EngineOption = Annotated[
-    str,
-    _option(
-        "--engine E",
-        "local, dask (a cluster on this machine) or dask:tls://HOST:PORT (a running one; without TLS, as "
-        "dask:tcp://, it carries hidden tests and salt in the clear).",
-    ),
-]
+SUBMITTED = _option(..., "--submitted DIR", "One folder a student: DIR/<student>/<lab>/<lab>.ipynb.")
+COLLECTED = _option(..., "--submitted DIR", "Where the notebooks go: DIR/<student>/<lab>/<lab>.ipynb.")
+OUT = _option(..., "--out DIR", "Gradebook, feedback and results go here.")
+JOBS = _option(None, "--jobs N", "Worker processes (default: one a core).", min=1)
+ENGINE = _option(
+    "local",
+    "--engine E",
+    "local, dask (a cluster on this machine) or dask:tls://HOST:PORT (a running one; without TLS, as "
+    "dask:tcp://, it carries hidden tests and salt in the clear).",
+)
 
 
 @app.command(rich_help_panel=GRADE)
 def grade(
-    lab: LabArgument,
-    submitted: SubmittedOption,
-    out: OutOption,
-    jobs: JobsOption = None,
-    engine: EngineOption = "local",
-    json_file: JsonOption = None,
+    lab: str = LAB,
+    submitted: Path = SUBMITTED,
+    out: Path = OUT,
+    jobs: int | None = JOBS,
+    engine: str = ENGINE,
+    json_file: Path | None = JSON,
 ) -> None:
     """Grade a class; what is already graded and unchanged is kept."""
     from autograder.cli.grade import grade_and_show
@@ -277,13 +270,13 @@ def grade(
 
 @app.command(rich_help_panel=GRADE)
 def regrade(
-    lab: LabArgument,
-    submitted: SubmittedOption,
-    out: OutOption,
-    jobs: JobsOption = None,
-    engine: EngineOption = "local",
-    all_again: Annotated[bool, _option("--all", "Grade everything again, changed or not.")] = False,
-    json_file: JsonOption = None,
+    lab: str = LAB,
+    submitted: Path = SUBMITTED,
+    out: Path = OUT,
+    jobs: int | None = JOBS,
+    engine: str = ENGINE,
+    all_again: bool = _option(False, "--all", "Grade everything again, changed or not."),
+    json_file: Path | None = JSON,
 ) -> None:
     """Grade again what changed, and say what was redone and why."""
     from autograder.cli.grade import grade_and_show
@@ -294,25 +287,27 @@ def regrade(
     )  # fmt: skip
 
 
-GradedOption = Annotated[Path, _option("--out DIR", "The folder that a class was graded into.")]
+GRADED = _option(..., "--out DIR", "The folder that a class was graded into.")
 
 
 @app.command(rich_help_panel=GRADE)
 def report(
-    out: GradedOption,
-    lab: Annotated[
-        str | None, _argument("[LAB]", "A lab's number (07) or full name; the whole term when none is given.")
-    ] = None,
+    out: Path = GRADED,
+    lab: str | None = _argument(
+        None,
+        "[LAB]",
+        "A lab's number (07) or full name; the whole term when none is given.",
+        parser=_full_name,
+    ),
 ) -> None:
     """Write the class report of a lab again, or the whole term's: with the points that people entered in Formgrader.
 
     The term's says what each student has over the labs, and who is falling behind on which idea.
     """
     from autograder.cli.rewrite import rewrite, write_term
-    from autograder.course.masters import lab_name
 
     if lab is not None:
-        console.print(f"✓ {rewrite(lab_name(lab), out)[0]}", markup=False)
+        console.print(f"✓ {rewrite(lab, out)[0]}", markup=False)
         return
     _, paths = write_term(out, console)
     for path in paths:
@@ -320,47 +315,34 @@ def report(
 
 
 @app.command(rich_help_panel=GRADE)
-def feedback(lab: LabArgument, out: GradedOption) -> None:
+def feedback(lab: str = LAB, out: Path = GRADED) -> None:
     """Write every feedback page again, with the scores and comments that people entered in Formgrader."""
     from autograder.cli.rewrite import rewrite
-    from autograder.course.masters import lab_name
 
-    console.print(f"✓ {rewrite(lab_name(lab), out)[1]} pages in {out / 'feedback'}")
+    console.print(f"✓ {rewrite(lab, out)[1]} pages in {out / 'feedback'}")
 
 
 @app.command(rich_help_panel=GRADE)
 def export(
-    form: Annotated[
-        str,
-        _argument(
-            "FORMAT",
-            "canvas, moodle, moodle-worksheet, canvas-feedback, moodle-feedback, gradescope, gradescope-zip or github.",
-        ),
-    ],
-    lab: LabArgument,
-    out: GradedOption,
-    to: Annotated[Path | None, _option("--to DIR", "Where the export goes (default: OUT/exports).")] = None,
-    roster: Annotated[
-        Path | None,
-        _option(
-            "--roster CSV", "A CSV that the learning system exported: its students and columns are kept."
-        ),
-    ] = None,
-    download: Annotated[
-        Path | None,
-        _option(
-            "--download ZIP", "canvas-feedback only: Canvas's bulk download that the submissions came from."
-        ),
-    ] = None,
+    form: str = _argument(
+        ...,
+        "FORMAT",
+        "canvas, moodle, moodle-worksheet, moodle-feedback, gradescope or gradescope-zip.",
+    ),
+    lab: str = LAB,
+    out: Path = GRADED,
+    to: Path | None = _option(None, "--to DIR", "Where the export goes (default: OUT/exports)."),
+    roster: Path | None = _option(
+        None, "--roster CSV", "A CSV that the learning system exported: its students and columns are kept."
+    ),
 ) -> None:
     """Write the results, with what people entered in Formgrader, for another system."""
     from autograder.cli.rewrite import export_results
-    from autograder.course.masters import lab_name
     from autograder.pages.render import plain
     from autograder.run.world_readable import refuse_world_readable
 
     refuse_world_readable(*filter(None, [to]))
-    made = export_results(form, lab_name(lab), out, to, roster=roster, download=download)
+    made = export_results(form, lab, out, to, roster=roster)
     if len(made.paths) == 1:
         console.print(f"✓ {made.paths[0]}", markup=False)
     elif made.paths:
@@ -371,30 +353,25 @@ def export(
 
 @app.command(rich_help_panel=GRADE)
 def collect(
-    source: Annotated[Path, _argument("SOURCE", "The bulk download: a zip or a folder.")],
-    lab: LabArgument,
-    submitted: CollectedOption,
-    kind: Annotated[
-        str,
-        _option(
-            "--kind",
-            "canvas, moodle, plain (a folder a student), or auto to tell from the names.",
-        ),
-    ] = "auto",
-    times: Annotated[
-        Path | None,
-        _option(
-            "--times CSV",
-            "When each student handed in: Canvas's report or API list, Moodle's worksheet, GitHub Classroom's grades, or student,time.",
-        ),
-    ] = None,
+    source: Path = _argument(..., "SOURCE", "The bulk download: a zip or a folder."),
+    lab: str = LAB,
+    submitted: Path = COLLECTED,
+    kind: str = _option(
+        "auto",
+        "--kind",
+        "canvas, moodle, plain (a folder a student), or auto to tell from the names.",
+    ),
+    times: Path | None = _option(
+        None,
+        "--times CSV",
+        "When each student handed in: Canvas's report or API list, Moodle's worksheet, GitHub Classroom's grades, or student,time.",
+    ),
 ) -> None:
     """Put the notebooks of a bulk download (Canvas, Moodle, or a folder a student) where grading looks for them."""
     from autograder.collect import collect as gather
-    from autograder.course.masters import lab_name
     from autograder.pages.render import plain  # a file's name may hold what a terminal would obey
 
-    done = gather(source, submitted, lab_name(lab), kind=kind, times=times)
+    done = gather(source, submitted, lab, kind=kind, times=times)
     for note in done.notes:
         console.print(f"  {plain(note)}", markup=False)
     console.print(
@@ -402,61 +379,54 @@ def collect(
     )
 
 
-LiveOption = Annotated[
-    Path,
-    _option(
-        "--out DIR",
-        "The class's folder: notebooks, receipts and verdicts in DIR/live, what counts in DIR/submitted.",
-    ),
-]
+LIVE_OUT = _option(
+    ...,
+    "--out DIR",
+    "The class's folder: notebooks, receipts and verdicts in DIR/live, what counts in DIR/submitted.",
+)
 
 
 @app.command(rich_help_panel=LIVE)
 def serve(
-    labs: Annotated[list[str], _argument("LAB...", "The labs that can be handed in.")],
-    out: LiveOption,
-    port: Annotated[int, _option("--port", "The port to listen on.", min=1, max=65535)] = 8787,
-    address: Annotated[
-        str, _option("--address", "The address to listen on; 0.0.0.0 for every one of this machine.")
-    ] = "127.0.0.1",
-    url: Annotated[
-        str | None, _option("--url", "The address that people open, where it is not http://localhost:PORT/.")
-    ] = None,
-    jobs: JobsOption = None,
-    hub: Annotated[
-        bool, _option("--hub", "As a service that a JupyterHub starts: the hub says who asks, and where.")
-    ] = False,
-    lti: Annotated[
-        bool, _option("--lti", "Inside the learning system that [lti] of course.toml names, by LTI 1.3.")
-    ] = False,
+    labs: list[str] = _argument(..., "LAB...", "The labs that can be handed in.", parser=_full_name),
+    out: Path = LIVE_OUT,
+    port: int = _option(8787, "--port", "The port to listen on.", min=1, max=65535),
+    address: str = _option(
+        "127.0.0.1", "--address", "The address to listen on; 0.0.0.0 for every one of this machine."
+    ),
+    url: str | None = _option(
+        None, "--url", "The address that people open, where it is not http://localhost:PORT/."
+    ),
+    jobs: int | None = JOBS,
+    hub: bool = _option(
+        False, "--hub", "As a service that a JupyterHub starts: the hub says who asks, and where."
+    ),
+    lti: bool = _option(
+        False, "--lti", "Inside the learning system that [lti] of course.toml names, by LTI 1.3."
+    ),
 ) -> None:
     """Run a live class: students hand in and hear at once, the lecturer sees what the room misunderstands."""
     from autograder.cli.serve import serve as run
-    from autograder.course.masters import lab_name
 
     if hub and lti:
         raise UserError("Give --hub or --lti: only one of them can say who asks.")
     run(
-        [lab_name(lab) for lab in labs], out, address=address, port=port, url=url, jobs=jobs, hub=hub, lti=lti,
+        labs, out, address=address, port=port, url=url, jobs=jobs, hub=hub, lti=lti,
         console=console,
     )  # fmt: skip
 
 
 @app.command(rich_help_panel=LIVE)
 def invite(
-    out: LiveOption,
-    names: Annotated[
-        list[str] | None, _argument("[NAME]...", "Who gets a new link; an older one of theirs ends.")
-    ] = None,
-    team: Annotated[
-        list[str] | None, _option("--team NAME", "Somebody of the teaching team; may be repeated.")
-    ] = None,
-    url: Annotated[
-        str, _option("--url", "The address at which `autograder serve` is reached.")
-    ] = "http://localhost:8787/",
-    to: Annotated[
-        Path | None, _option("--to CSV", "Where the links go (default: OUT/invitations.csv).")
-    ] = None,
+    out: Path = LIVE_OUT,
+    names: list[str] | None = _argument(
+        None, "[NAME]...", "Who gets a new link; an older one of theirs ends."
+    ),
+    team: list[str] | None = _option(None, "--team NAME", "Somebody of the teaching team; may be repeated."),
+    url: str = _option(
+        "http://localhost:8787/", "--url", "The address at which `autograder serve` is reached."
+    ),
+    to: Path | None = _option(None, "--to CSV", "Where the links go (default: OUT/invitations.csv)."),
 ) -> None:
     """Make the links by which the class list's students come into a live class, without a hub."""
     from autograder.cli.serve import invite as make
@@ -464,17 +434,14 @@ def invite(
     make(out, url=url, team=team or [], again=names or [], to=to or out / "invitations.csv", console=console)
 
 
-SendOption = Annotated[
-    bool | None,
-    _option(
-        "--send/--dry-run",
-        "Send, or only show what would be sent (default: show the first time, send from then on).",
-    ),
-]
-ReplaceOption = Annotated[
-    list[str] | None,
-    _option("--replace STUDENT", "Replace what a person entered for this student; may be repeated."),
-]
+SEND = _option(
+    None,
+    "--send/--dry-run",
+    "Send, or only show what would be sent (default: show the first time, send from then on).",
+)
+REPLACE = _option(
+    None, "--replace STUDENT", "Replace what a person entered for this student; may be repeated."
+)
 
 
 def _add_system(name: str, *, takes_grades: bool) -> None:
@@ -486,7 +453,7 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
     app.add_typer(commands, name=name.lower(), rich_help_panel=GRADE)
 
     @commands.command("pull")
-    def pull(lab: LabArgument, submitted: CollectedOption) -> None:
+    def pull(lab: str = LAB, submitted: Path = COLLECTED) -> None:
         """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
         from autograder.cli import systems
 
@@ -497,14 +464,14 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
 
     @commands.command("push")
     def push(
-        lab: LabArgument,
-        submitted: SubmittedOption,
-        out: GradedOption,
-        send: SendOption = None,
-        replace: ReplaceOption = None,
-        state: Annotated[
-            str, _option("--state", "In Moodle's marking workflow: what the grades are, such as released.")
-        ] = "",
+        lab: str = LAB,
+        submitted: Path = SUBMITTED,
+        out: Path = GRADED,
+        send: bool | None = SEND,
+        replace: list[str] | None = REPLACE,
+        state: str = _option(
+            "", "--state", "In Moodle's marking workflow: what the grades are, such as released."
+        ),
     ) -> None:
         """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
 
@@ -533,9 +500,9 @@ def check_course() -> None:
 
 @app.command(rich_help_panel=GRADE)
 def formgrader(
-    out: GradedOption,
-    port: Annotated[int, _option("--port", "The port that JupyterLab listens on.")] = 8888,
-    browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
+    out: Path = GRADED,
+    port: int = _option(8888, "--port", "The port that JupyterLab listens on."),
+    browser: bool = typer.Option(True, help="Open a browser window."),
 ) -> None:
     """Open nbgrader's Formgrader on a graded class."""
     from autograder.nbgrader_plugin.formgrader import serve

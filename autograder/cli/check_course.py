@@ -48,31 +48,11 @@ def show(console: Console) -> list[dict[str, Any]]:
         f"Isolation: the strongest that can be had, at least “{policy.isolation}” ({ISOLATION[policy.isolation]}).",
         markup=False,
     )
-    headings = ["lab", "points", f"due ({policy.timezone})", "closes", "late", "extensions"]
-    headings += ["limits that differ", "forbidden"]
-    for heading in headings:
+    rows = [_row(policy, lab) for lab in all_labs()]
+    for heading in rows[0] if rows else ():
         table.add_column(heading)
-    rows = []
-    for lab in all_labs():
-        lab_policy = policy.lab(lab)
-        usual = asdict(GRADED_LIMITS)
-        differ = [
-            f"{name} {value:g}"
-            for name, value in sorted(asdict(limits_of(lab)).items())
-            if value != usual[name]
-        ]
-        cells = [
-            lab,
-            _points(lab),
-            _local(policy, policy.due(lab)),
-            _local(policy, policy.closes(lab)),
-            _rule(lab_policy.late or policy.late),
-            ", ".join(_extended(lab)),
-            ", ".join(differ),
-            "; ".join(f"{name}: {', '.join(words)}" for name, words in lab_policy.forbid.items()),
-        ]
-        table.add_row(*map(escape, cells))
-        rows.append(dict(zip(headings, cells, strict=True)))
+    for row in rows:
+        table.add_row(*map(escape, row.values()))
     console.print(table)
     dates = [date for lab in policy.labs.values() for date in (lab.due, lab.closes, *lab.extensions.values())]
     if "timezone" not in policy.model_fields_set and any(
@@ -87,6 +67,24 @@ def show(console: Console) -> list[dict[str, Any]]:
             f"! An extension for nobody on the class list: {', '.join(sorted(nobody))}.", markup=False
         )
     return rows
+
+
+def _row(policy: Settings, lab: str) -> dict[str, str]:
+    """A lab's line: what each column says of it."""
+    lab_policy, usual = policy.lab(lab), asdict(GRADED_LIMITS)
+    limits = sorted(asdict(limits_of(lab)).items())
+    return {
+        "lab": lab,
+        "points": _points(lab),
+        f"due ({policy.timezone})": _local(policy, policy.due(lab)),
+        "closes": _local(policy, policy.closes(lab)),
+        "late": _rule(lab_policy.late or policy.late),
+        "extensions": ", ".join(_extended(lab)),
+        "limits that differ": ", ".join(
+            f"{name} {value:g}" for name, value in limits if value != usual[name]
+        ),
+        "forbidden": "; ".join(f"{name}: {', '.join(words)}" for name, words in lab_policy.forbid.items()),
+    }
 
 
 def _local(policy: Settings, when: datetime | None) -> str:

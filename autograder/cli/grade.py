@@ -21,7 +21,6 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from autograder.course.masters import lab_name
 from autograder.files import write_atomically
 from autograder.results import SubmissionResult
 from autograder.run.pipeline import ClassResult, run
@@ -44,7 +43,6 @@ def grade_and_show(
     say_why: bool = False,
 ) -> None:
     """Grade, show, and write ``results.json`` (and ``json_file``); exit status 1 when the grader itself failed."""
-    name = lab_name(lab)
     if json_file is not None:
         refuse_world_readable(json_file)
     began = time.perf_counter()
@@ -56,7 +54,7 @@ def grade_and_show(
         TimeRemainingColumn(),
     )
     progress = Progress(*columns, console=console, transient=True)
-    bar = progress.add_task(f"grading {name}", total=None)
+    bar = progress.add_task(f"grading {lab}", total=None)
     try:
 
         def planned(plan: Plan) -> None:
@@ -66,9 +64,7 @@ def grade_and_show(
         def graded(result: SubmissionResult) -> None:
             progress.advance(bar)
 
-        done = run(
-            name, submitted, out, jobs=jobs, engine=engine, force=force, planned=planned, graded=graded
-        )
+        done = run(lab, submitted, out, jobs=jobs, engine=engine, force=force, planned=planned, graded=graded)
     finally:
         if progress.live.is_started:
             progress.stop()

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.course.lists import summarize_names
-from autograder.importing.bring_in import Imported, grade_own_answers
+from autograder.importing.bring_in import Imported, own_answers
 from autograder.testing.run import tests_of
 
 OUTSIDE, BESIDE, BY_HAND = "a hidden test", "in the sandbox, beside the student's code", "a person"
@@ -18,9 +18,8 @@ OUTSIDE_IN_PLACE = "a hidden test, which trusts what functions make of their arg
 
 
 def show(console: Console, imported: Imported) -> dict[str, Any]:
-    """Print the files, a line a graded cell, and the next commands; the same as JSON."""
-    for path in imported.files:
-        console.print(f"✓ {path}", markup=False)
+    """Print the file, a line a graded cell, and the next commands; the same as JSON."""
+    console.print(f"✓ {imported.master}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title, justify in (
         ("cell", "left"),
@@ -73,7 +72,8 @@ def show(console: Console, imported: Imported) -> dict[str, Any]:
 
 def audit_imported(console: Console, lab: str) -> bool:
     """Grade the lab's own answers, a line a cell; whether they get every point."""
-    result = grade_own_answers(lab)
+    with own_answers(lab) as grade:
+        result = grade()
     for question in result.questions:
         good = question.points == question.max_points
         by = OUTSIDE if tests_of(lab)[question.name] else BESIDE

@@ -7,7 +7,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from autograder.collect import canvas_names
 from autograder.course.policy_file import spec
 from autograder.errors import UserError
 from autograder.exports import Exported, export
@@ -69,7 +68,6 @@ def export_results(
     to: Path | None,
     *,
     roster: Path | None = None,
-    download: Path | None = None,
 ) -> Exported:
     """Write an export, with the marks that people entered; its paths and notes."""
     results, marks = results_and_marks(lab, out)
@@ -81,7 +79,6 @@ def export_results(
         to or out / "exports",
         marks=marks,
         roster=roster,
-        download=canvas_names(download, lab) if download is not None else (),
     )
     open_answers = sum(bool(mark.waiting) for mark in marks.values())
     notes = list(made.notes)

@@ -14,7 +14,6 @@ from rich.table import Table
 
 from autograder.cli.rewrite import results_and_marks
 from autograder.course.lists import summarize_names
-from autograder.course.masters import lab_name
 from autograder.course.policy_file import course_file, settings, spec
 from autograder.errors import UserError
 from autograder.pages.render import plain, points
@@ -63,7 +62,6 @@ def source_of(name: str, lab: str) -> Source:
 
 def pull(name: str, lab: str, submitted: Path, console: Console) -> None:
     """Fetch a lab's submissions and show what came."""
-    lab = lab_name(lab)
     refuse_world_readable(submitted)
     with console.status(f"asking {name} …"):
         system = source_of(name, lab)
@@ -88,7 +86,6 @@ def push(
     state: str = "",
 ) -> bool:
     """Show what a push changes, and send it where that was asked for, or was done before; whether all arrived."""
-    lab = lab_name(lab)
     results, marks = results_and_marks(lab, out)
     with console.status(f"asking {name} …"):
         system = system_of(name, lab, state)

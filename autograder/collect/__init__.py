@@ -4,6 +4,6 @@
 zip of notebooks, and says in ``Collected.notes`` what it refused or had to choose.
 """
 
-from autograder.collect.collect import Collected, canvas_names, collect, collect_folder
+from autograder.collect.collect import Collected, collect, collect_folder
 
-__all__ = ["Collected", "canvas_names", "collect", "collect_folder"]
+__all__ = ["Collected", "collect", "collect_folder"]

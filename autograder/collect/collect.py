@@ -11,16 +11,15 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from autograder.collect.entries import entries, shortened
-from autograder.collect.names import KINDS, TYPED, Owned, kind_and_why, owned, without_wrapper
+from autograder.collect.names import KINDS, Owned, kind_and_why, owned, without_wrapper
 from autograder.collect.people import Download, Student, of_members, students_of
 from autograder.collect.placing import TIME_FORMAT, Outcome, collect_student, make_folder, place
 from autograder.collect.times import Row, Times, read_times
 from autograder.course.class_list import ClassList
-from autograder.course.lists import AnotherName, folded, sentences_about, summarize_names
+from autograder.course.lists import folded, sentences_about, summarize_names
 from autograder.course.longer import take_over
 from autograder.course.policy_file import class_list, settings
 from autograder.errors import GradingError, UserError
@@ -90,14 +89,6 @@ def collect_folder(
     return Collected((student,) if outcome.is_collected else (), (*notes, *outcome.notes))
 
 
-def canvas_names(source: Path, lab: str) -> list[tuple[str, str]]:
-    """Each file in Canvas's bulk download with a certain owner: the student's folder, as ``collect`` names it, and the path."""
-    mine, _, _ = owned(without_wrapper(entries(source, []), lab, "canvas")[0], "canvas")
-    known = [one for one in mine if one.number and one.file not in ("", *TYPED)]
-    students, _ = students_of(known, Download(source, lab, "canvas", class_list()))
-    return [(student.name, one.entry.path) for student in students for one in student.files]
-
-
 def _read(
     source: Path, submitted: Path, lab: str, kind: str, times: Times | None, people: ClassList
 ) -> tuple[list[Owned], str, str, list[str]]:
@@ -143,43 +134,44 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
 
     A student whose name differs there gets no time. When these are at least as many as the others, the list is refused.
     """
-    when = {student.name: "" for student in students}
-    if job.times is None:
+    when, listed = {student.name: "" for student in students}, job.times
+    if listed is None:
         return when, []
     alike = Counter(folded(name) for name in when)
-    contradictions, matched, several = list[tuple[str, AnotherName]](), set[Row](), list[str]()
+    contradictions, matched, several = list[tuple[Student, Row]](), set[Row](), list[str]()
     for student in students:
-        person = None if student.is_apart else job.people.find(student.name)
-        exact, found = alike[folded(student.name)] > 1, set[datetime]()
-        try:
-            for row in job.times.rows_of(student.files[0], person, job.kind, student.downloaded, exact=exact):
-                matched.add(row)
-                found |= {row.when} if row.when is not None else set()
-        except AnotherName as error:
-            contradictions.append((student.name, error))
-            continue
-        when[student.name] = max(found).strftime(TIME_FORMAT) if found else ""
-        several += [student.name] if len(found) > 1 else []
+        name, one = student.name, student.files[0]
+        person = None if student.is_apart else job.people.find(name)
+        exact = alike[folded(name)] > 1
+        rows = listed.rows_of(one, person, job.kind, student.downloaded, exact=exact)
+        matched |= set(rows)
+        if wrong := [row for row in rows if row.is_anothers(one, job.kind)]:
+            contradictions.append((student, wrong[0]))
+        elif found := {row.when for row in rows if row.when is not None}:
+            when[name] = max(found).strftime(TIME_FORMAT)
+            several += [name] if len(found) > 1 else []
     if not matched:
         raise UserError(
-            f"{job.times.path} has a time of nobody in the download: it names {_names_once(row.who for row in job.times.rows)}, the "
+            f"{listed.path} has a time of nobody in the download: it names {_names_once(row.who for row in listed.rows)}, the "
             f"download {_names_once(when)}. Nothing was collected."
         )
     if contradictions and len(contradictions) >= sum(map(bool, when.values())):
-        raise contradictions[0][1]
-    listed = job.times.path.name
-    notes = {
-        f"Name in {listed} does not match the download's, and so without a time": [
-            name for name, _ in contradictions
-        ],
-        f"In {listed} with several times, of which the last counts": several,
-    }
-    if nobodys := [row.who for row in job.times.rows if row not in matched and row.when is not None]:
-        return when, [
-            *sentences_about(notes),
-            f"In {listed}, but not in the download: {_names_once(nobodys)}.",
-        ]
-    return when, sentences_about(notes)
+        student, row = contradictions[0]
+        raise UserError(
+            f"{listed.path} calls number {student.files[0].number} “{row.name}”, the download “{student.files[0].name}”: the list is "
+            "another assignment's or another course's, or has no names, and nothing was collected."
+        )
+    file = listed.path.name
+    apart = [student.name for student, _ in contradictions]
+    notes = sentences_about(
+        {
+            f"Name in {file} does not match the download's, and so without a time": apart,
+            f"In {file} with several times, of which the last counts": several,
+        }
+    )
+    if nobodys := [row.who for row in listed.rows if row not in matched and row.when is not None]:
+        notes.append(f"In {file}, but not in the download: {_names_once(nobodys)}.")
+    return when, notes
 
 
 def _names_once(names: Iterable[str]) -> str:

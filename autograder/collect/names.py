@@ -1,4 +1,4 @@
-"""Reads from a path whose file it is, as Canvas, Moodle or nbgrader name them; refuses downloads of other systems."""
+"""Reads from a path whose file it is, as Canvas, Moodle or nbgrader name them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import PurePosixPath
 
 from autograder.collect.entries import Entry, first_of, shortened
 from autograder.course.masters import all_labs
-from autograder.errors import UserError
 from autograder.grading.submissions import is_notebook
 
 KINDS = ("canvas", "moodle", "plain")
@@ -39,14 +38,6 @@ _MARK = "_assignsubmission_"
 #: What Canvas and Moodle make of a text that was typed into the page, and of an address.
 TYPED = ("text.html", "onlinetext.html", "link.html")
 _RESUBMITTED = re.compile(r"-(\d+)$")
-#: Systems whose downloads are refused, and the form of their paths behind any folders around them.
-_UNREAD = {
-    "Blackboard": r"[^/]+?_attempt_\d{4}(?:-\d\d){5}_[^/]+",
-    "ILIAS": r"[^/]+_[^/]+_[^/_]+_\d+/\d{14}_[^/]+",
-    "Brightspace": r"\d+-\d+ ?- [^/]+?- ?[^/]*\d{4} [\d.:]{3,5}(?: [AP]M)?(?:/| - ).+",
-    "Gradescope": r"submission_\d+/.+",
-    "Microsoft Teams": r"[^/]+/[^/]+/Version \d+/[^/]+",
-}
 
 
 @dataclass(frozen=True)
@@ -101,10 +92,7 @@ def may_hold_one(file: str) -> bool:
 
 
 def kind_and_why(entries: Sequence[Entry]) -> tuple[str, str]:
-    """Which system made this download, and how many of the names say so: the majority decides, for each student can name one.
-
-    ``UserError`` for a system that is not read.
-    """
+    """Which system made this download, and how many of the names say so: the majority decides, for each student can name one."""
     votes: dict[str, str] = {}  # an owner, as far as names tell, -> the kind that the name is of
     for entry in entries:
         top = entry.parts[0]
@@ -118,24 +106,10 @@ def kind_and_why(entries: Sequence[Entry]) -> tuple[str, str]:
     for kind, name in {"canvas": "Canvas", "moodle": "Moodle"}.items():
         count = sum(vote == kind for vote in votes.values())
         if 2 * count > len(votes):
-            _refuse_unread(entries, 1.0)  # one student's files do not outvote the others' names
             return kind, f"{count} of {len(votes)} names are {name}'s"
-    _refuse_unread(entries, 0.501)
     marked = sum(vote != "plain" for vote in votes.values())
     odd = f", {marked} of them look like a learning system's" if marked else ""
     return "plain", f"{len(votes)} names{odd}"
-
-
-def _refuse_unread(entries: Sequence[Entry], part: float) -> None:
-    """Raise ``UserError`` where this part of the paths, or more, is of a system that is not read."""
-    paths = [entry.path for entry in entries if may_hold_one(entry.parts[-1])]
-    for system, form in _UNREAD.items():
-        count = sum(re.fullmatch(rf"(?:[^/]+/)*?{form}", path) is not None for path in paths)
-        if count and count >= part * len(paths):
-            raise UserError(
-                f"This is a download of {system}, which is not read: put each student's notebook into a folder that is called "
-                "like the student, and collect the folder around these. If it is another system's, say which with --kind."
-            )
 
 
 def owned(entries: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry], list[str]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from autograder.collect.entries import first_of
 from autograder.collect.names import Owned
 from autograder.collect.times import Row, Times
 from autograder.course.class_list import ClassList, Person
@@ -75,9 +76,9 @@ def students_of(files: Iterable[Owned], job: Download) -> tuple[list[Student], l
     for one in files:
         by_owner[one.student].append(one)
     owners = {downloaded: mine[0] for downloaded, mine in by_owner.items()}
-    _refuse_another_courses_list(owners.values(), job)
-    notes: list[str] = []
-    persons = {downloaded: _person(one, job, notes) for downloaded, one in owners.items()}
+    doubts: list[str] = []
+    persons = {downloaded: _person(one, job, doubts) for downloaded, one in owners.items()}
+    notes = first_of(doubts)
     count = Counter(person.student for person in persons.values() if person is not None)
     students = []
     for downloaded, mine in by_owner.items():
@@ -101,29 +102,11 @@ def students_of(files: Iterable[Owned], job: Download) -> tuple[list[Student], l
     return students, notes
 
 
-def _differ(person: Person, one: Owned) -> bool:
-    return bool(person.name and one.name) and not same_name(person.name, one.name)
-
-
-def _refuse_another_courses_list(owners: Iterable[Owned], job: Download) -> None:
-    """Raise ``UserError`` when most Canvas numbers of the class list have other names in the download: another course's list."""
-    if job.kind != "canvas":
-        return
-    known = [(one, person) for one in owners if (person := job.people.of_canvas(one.number)) is not None]
-    others = [(one, person) for one, person in known if _differ(person, one)]
-    if 2 * len(others) > len(known):
-        one, person = others[0]
-        raise UserError(
-            f"The class list says that Canvas's number {one.number} is “{person.name}”, the download says “{one.name}”, and "
-            f"so for {len(others)} of {len(known)}: the list is another course's, and nothing was collected."
-        )
-
-
 def _person(one: Owned, job: Download, notes: list[str]) -> Person | None:
     """The file's owner on the class list, by the system's ids; None when that is not certain."""
     if job.kind == "canvas":
         person = job.people.of_canvas(one.number)
-        if person is not None and _differ(person, one):
+        if person is not None and person.name and one.name and not same_name(person.name, one.name):
             notes.append(
                 f"{one.student}: Canvas's number {one.number} is “{person.name}” on the class list and “{one.name}” in the download: "
                 "the folder keeps the download's name, until you mend the list."

@@ -6,7 +6,6 @@ A bulk download stamps its entries with the moment of the download (Canvas: ruby
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +13,6 @@ from pathlib import Path
 from autograder.collect.names import Owned
 from autograder.course.class_list import Person
 from autograder.course.lists import (
-    AnotherName,
     CsvList,
     folded,
     number_of_participant,
@@ -30,6 +28,8 @@ from autograder.errors import UserError
 #: Columns that identify a student in any system.
 _KEYS = ("email", "id number", "username", "login", "sis id")
 _WHO = ("student", *_KEYS)
+#: Kind of download -> the row's number that its files' names have, too.
+_NUMBER = {"moodle": "participant", "canvas": "canvas_id"}
 #: A cell that says that nothing was handed in.
 _NEVER = frozenset({"", "-", "null", "none"})
 
@@ -49,6 +49,18 @@ class Row:
     is_unsubmitted: bool = False
     team: str = ""
     due: datetime | None = None
+
+    def number(self, kind: str) -> str:
+        """The number that a download of this kind has, too ("" for none)."""
+        return str(getattr(self, _NUMBER[kind])) if kind in _NUMBER else ""
+
+    def is_anothers(self, one: Owned, kind: str) -> bool:
+        """Whether the row has the number of a file's owner, and another name."""
+        if not one.number or self.number(kind) != one.number:
+            return False
+        if kind == "moodle":
+            return not same_participant(self.name, one.name)
+        return bool(self.name and one.name) and not same_name(self.name, one.name)
 
     @property
     def who(self) -> str:
@@ -72,41 +84,25 @@ class Times:
     def participant(self, one: Owned) -> Row | None:
         """The worksheet's row with the number of a file's owner, when the names agree too."""
         mine = (row for row in self.rows if one.number and row.participant == one.number)
-        return next((row for row in mine if same_participant(row.name, one.name)), None)
+        return next((row for row in mine if not row.is_anothers(one, "moodle")), None)
 
-    def rows_of(
-        self, one: Owned, person: Person | None, kind: str, folder: str, *, exact: bool = False
-    ) -> Iterator[Row]:
+    def rows_of(self, one: Owned, person: Person | None, kind: str, folder: str, *, exact: bool) -> list[Row]:
         """The student's rows, by the surest column of the list: the system's number, else ids, else the column ``student``.
 
         ``person`` is the student on the class list, if certain, and ``folder`` the name in the download. With ``exact`` capitals
-        count, for another student's name differs by them alone. Raises ``AnotherName`` after a row whose name is another's.
+        count, for another student's name differs by them alone.
         """
         called = {one.student, folder}
+        if one.number and any(row.number(kind) for row in self.rows):
+            return [row for row in self.rows if row.number(kind) == one.number]
         mine = {folded(name) for name in called} | (person.keys if person else set())
-        number = {"moodle": "participant", "canvas": "canvas_id"}.get(kind, "")
-        if one.number and any(getattr(row, number) for row in self.rows):
-            for row in self.rows:
-                if getattr(row, number) == one.number:
-                    yield row
-                    self._refuse_another_name(row, one, kind)
-        else:
-            by_words = bool(number) and any(row.words for row in self.rows)
-            for row in self.rows:
-                by_student = row.student in called if exact else folded(row.student) in mine
-                if row.words & mine or (row.student and by_student and not by_words):
-                    yield row
+        by_words = kind in _NUMBER and any(row.words for row in self.rows)
 
-    def _refuse_another_name(self, row: Row, one: Owned, kind: str) -> None:
-        if kind == "moodle":
-            agree = same_participant(row.name, one.name)
-        else:
-            agree = not row.name or not one.name or same_name(row.name, one.name)
-        if not agree:
-            raise AnotherName(
-                f"{self.path} calls number {one.number} “{row.name}”, the download “{one.name}”: the list is another "
-                "assignment's or another course's, or has no names, and nothing was collected."
-            )
+        def is_theirs(row: Row) -> bool:
+            by_student = row.student in called if exact else folded(row.student) in mine
+            return bool(row.words & mine or (row.student and by_student and not by_words))
+
+        return list(filter(is_theirs, self.rows))
 
 
 def read_times(path: Path, zone: str) -> Times:

@@ -1,6 +1,6 @@
 """The class list, ``roster.csv``: students with their names in each system, sections and extensions.
 
-Canvas's gradebook export, Moodle's list of participants or grades, or a file made by hand: CSV, xlsx or JSON.
+Canvas's gradebook export, Moodle's list of participants or grades, or a file made by hand: CSV or JSON.
 """
 
 from __future__ import annotations
@@ -95,10 +95,10 @@ class ClassList:
         return {name: person for name, person in made.items() if name != person.student}
 
     def of_folders(self, folders: Iterable[str]) -> dict[str, Person]:
-        """Whose each folder is, of those that are anybody's.
+        """The person of each folder that is somebody's.
 
-        Where two seem to be one person's, it is neither: some systems let people choose what they are called, which may be
-        anything that a list calls a classmate.
+        Of two folders that seem to be one person's, neither is: some systems let students choose their names, and one may
+        choose what the list calls a classmate.
         """
         found = {folder: person for folder in folders if (person := self.of_folder(folder)) is not None}
         count = Counter(person.student for person in found.values())
@@ -113,7 +113,7 @@ class ClassList:
         return {student: mine for student, mine in claims.items() if len(mine) > 1}
 
     def absent(self, folders: Iterable[str]) -> list[Person]:
-        """Those without a folder."""
+        """The people without a folder."""
         there = {person.student for folder in folders if (person := self.of_folder(folder)) is not None}
         return [person for person in self.people if person.student not in there]
 

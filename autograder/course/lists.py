@@ -1,4 +1,4 @@
-"""Reads the lists that learning systems export (CSV, xlsx, JSON), and finds a column by its role.
+"""Reads the lists that learning systems export (CSV, JSON), and finds a column by its role.
 
 ``moodle_words.json`` holds the words of Moodle's language packs (mod_assign and core: en, de, fr, es, it, pt, nl from
 projectestac/moodle-langpacks @6340d351; pt_br and pl, in part, from elsewhere) and what other versions call a column.
@@ -14,14 +14,12 @@ import json
 import math
 import re
 import unicodedata
-import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from autograder.errors import UserError
 
@@ -57,10 +55,6 @@ POINTS_POSSIBLE = "points possible"
 TEST_STUDENT = "student, test"
 #: Names that a sentence lists.
 NAMED = 10
-
-
-class AnotherName(UserError):
-    """A number and a name mean different people: one may have a new name, of many it is another course's list."""
 
 
 def folded(text: str) -> str:
@@ -206,16 +200,14 @@ csv.field_size_limit(1 << 30)
 
 
 def read_list(path: Path) -> CsvList:
-    """Read a list from a CSV, xlsx or JSON file. Raises ``UserError`` in one sentence."""
+    """Read a list from a CSV or JSON file. Raises ``UserError`` in one sentence."""
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise UserError(f"The list {path} could not be read: {error.strerror}.") from error
     separator = ","
     notes: tuple[str, ...] = ()
-    if raw.startswith(b"PK\x03\x04"):
-        table = _sheet(raw, path)
-    elif (objects := _objects(raw)) is not None:
+    if (objects := _objects(raw)) is not None:
         header = list(dict.fromkeys(name for one in objects for name in one))
         table = [header, *([_as_text(one.get(name)) for name in header] for one in objects)]
     else:
@@ -277,45 +269,10 @@ def _as_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-_XLSX = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-
-
-def _sheet(raw: bytes, path: Path) -> list[list[str]]:
-    """The first sheet of an xlsx file."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as book:
-            strings = [_text(item) for item in _parts(book, "xl/sharedStrings.xml", "si")]
-            sheet = min(name for name in book.namelist() if re.fullmatch(r"xl/worksheets/[^/]+\.xml", name))
-            return [_cells(row, strings) for row in _parts(book, sheet, "row")]
-    except (zipfile.BadZipFile, ElementTree.ParseError, LookupError, ValueError, OSError) as error:
-        raise UserError(f"The list {path} is no xlsx file that can be read: export it as CSV.") from error
-
-
-def _parts(book: zipfile.ZipFile, name: str, tag: str) -> list[ElementTree.Element]:
-    if name not in book.namelist():
-        return []
-    return list(ElementTree.fromstring(book.read(name)).iter(_XLSX + tag))
-
-
-def _text(part: ElementTree.Element) -> str:
-    return "".join(text.text or "" for text in part.iter(f"{_XLSX}t"))
-
-
-def _cells(row: ElementTree.Element, strings: Sequence[str]) -> list[str]:
-    """A row's cells; those that are left out are empty."""
-    cells: list[str] = []
-    for cell in row.iter(f"{_XLSX}c"):
-        position = 0
-        for letter in re.sub(r"\d", "", cell.get("r", "")):
-            position = 26 * position + ord(letter) - ord("A") + 1
-        cells += [""] * (position - 1 - len(cells))
-        value = cell.findtext(f"{_XLSX}v") or ""
-        cells.append(strings[int(value)] if cell.get("t") == "s" else value or _text(cell))
-    return cells
-
-
 def _decoded(raw: bytes, path: Path) -> tuple[str, tuple[str, ...]]:
     """The text, and a sentence where the encoding had to be chosen."""
+    if raw.startswith(b"PK\x03\x04"):
+        raise UserError(f"The list {path} is a workbook: export it as CSV.")
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings = ["utf-16"]
     elif b"\x00" in raw[:200]:

@@ -198,14 +198,23 @@ def lab_as_written(lab: str) -> LabSpec:
 
 @cache
 def solution(lab: str) -> dict[str, Any]:
-    """The namespace that the master's own cells make (test cells and ``skip-grading`` cells not run)."""
+    """The namespace that the master's own cells make (test cells and ``skip-grading`` cells not run).
+
+    ``UserError`` with the cell that does not run.
+    """
     namespace: dict[str, Any] = {"__name__": f"master_{lab}"}
     for cell in read_master(lab).cells:
         if cell.cell_type != "code" or is_skipped(cell) or cell.metadata.get("nbgrader", {}).get("grade"):
             continue
         label = cell["id"]
-        with contextlib.redirect_stdout(io.StringIO()):
-            exec(compile(cell.source, f"<master {lab} {label}>", "exec"), namespace)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(cell.source, f"<master {lab} {label}>", "exec"), namespace)
+        except Exception as error:
+            raise UserError(
+                f"The cell {label} of the master of {lab} does not run without the cells tagged {SKIP}: "
+                f"{type(error).__name__}: {error}."
+            ) from error
     return namespace
 
 

@@ -9,7 +9,7 @@ from keyword import iskeyword
 from pathlib import Path
 
 from autograder.course.masters import course_root
-from autograder.course.soundness.companions import questions_folder
+from autograder.course.soundness import questions_folder
 from autograder.course.soundness.master import POINTS
 from autograder.errors import UserError
 from autograder.files import write_atomically
@@ -105,7 +105,6 @@ def _filled(template: str, lab: str, question: str, questions: dict[str, int]) -
         "PLACE": str(names.index(question) + 1),
         "POINTS": str(questions[question]),
         "HALF": f"{questions[question] / 2:g}",
-        "UNFINISHED": f"\n#     unfinished: [{', '.join(names[1:])}]" if names[1:] else "",
     }
     text = (_TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
     return re.sub(r"<([A-Z]+)>", lambda mark: values[mark[1]], text)

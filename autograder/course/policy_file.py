@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import os
 import re
 import secrets
-import tempfile
 import tomllib
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
@@ -236,42 +237,16 @@ def _toml_value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-_TABLE = re.compile(r"^\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
-_KEY = re.compile(
-    r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*="""
-)
-
-
 def line_of(text: str, place: Sequence[str]) -> int:
-    """The line (from 1) that says most of the setting ``place``.
+    """The line (from 1) of a setting; tomllib keeps no positions.
 
-    tomllib keeps no positions; the file's table headers and keys are read again here, by tomllib too. What
-    stands inside a value (an inline table, a list) has the line of its key.
+    Each name of the ``place`` is looked for as a key or in a table's header, from the line of the one before it on.
     """
-    best, covered, table = 1, 0, list[str]()
-    for number, line in enumerate(text.splitlines(), 1):
-        if header := _TABLE.match(line):
-            table = here = _names(header.group(1))
-        elif key := _KEY.match(line):
-            here = table + _names(key.group(1))
-        else:
-            continue
-        if len(here) > covered and here == list(place[: len(here)]):
-            best, covered = number, len(here)
-    return best
-
-
-def _names(dotted: str) -> list[str]:
-    """The parts of a dotted key."""
-    try:
-        value: Any = tomllib.loads(f"{dotted} = 0")
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return []
-    names = []
-    while isinstance(value, dict):
-        [(name, value)] = value.items()
-        names.append(name)
-    return names
+    lines, here = text.splitlines(), 0
+    for name in place:
+        key = re.compile(rf"""(?:^|[\[{{.,])\s*["']?{re.escape(name)}["']?\s*[\].=]""")
+        here = next((n for n in range(here, len(lines)) if key.search(lines[n])), here)
+    return here + 1
 
 
 def salt_file() -> Path:
@@ -286,7 +261,9 @@ def _lasting_salt() -> str:
     path = salt_file()
     try:
         if not path.exists():
-            _write_salt(path)
+            only_mine = functools.partial(os.open, mode=0o600)
+            with contextlib.suppress(FileExistsError), open(path, "x", opener=only_mine) as file:
+                file.write(secrets.token_hex(16))
         salt = path.read_text().strip()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
@@ -297,21 +274,3 @@ def _lasting_salt() -> str:
             "was graded yet."
         )
     return salt
-
-
-def _write_salt(path: Path) -> None:
-    """Write the file at once, never half; of two processes that do so together the first wins."""
-    descriptor, made = tempfile.mkstemp(prefix=".salt-", dir=path.parent)  # only its owner may read it
-    try:
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_hex(16))
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(made, path)
-        except FileExistsError:
-            return
-        except OSError:  # a disk without links
-            os.replace(made, path)
-    finally:
-        Path(made).unlink(missing_ok=True)

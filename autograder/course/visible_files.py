@@ -86,12 +86,13 @@ def let_everybody_read(folder: Path) -> None:
 
 def data_files(lab: str) -> list[Path]:
     """The data files and folders that the master's header names, as paths in ``data/``."""
-    names = course_header(lab).get("data") or []
-    files = [course_root() / "data" / name for name in names]
-    for file in files:
-        if not file.exists():
-            raise UserError(f"Lab {lab} names the data file {file.name}, which is not in data/.")
-    return files
+    folder, names = course_root() / "data", course_header(lab).get("data") or []
+    if not isinstance(names, list):
+        raise UserError(f"The header of lab {lab} says data: {names}; write data: [{names}].")
+    for name in map(Path, map(str, names)):
+        if ".." in name.parts or name.is_absolute() or not (folder / name).exists():
+            raise UserError(f"Lab {lab} names the data file {name}, which is not in data/.")
+    return [folder / str(name) for name in names]
 
 
 def grader_files(lab: str) -> Iterator[tuple[Path, str]]:

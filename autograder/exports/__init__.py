@@ -1,9 +1,52 @@
-"""Writes results in the formats that other systems import.
+"""Writes results in the formats that other systems import."""
 
-``export("canvas", results, spec, out)`` writes the files and says where they are and what it noticed.
-"""
+from __future__ import annotations
 
-from autograder.exports.formats import FORMATS, export
-from autograder.exports.rows import Exported
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from autograder.course.lab import LabSpec
+from autograder.course.lists import read_list
+from autograder.course.policy_file import class_list
+from autograder.errors import GradingError
+from autograder.exports import canvas, gradescope, gradescope_zip, moodle
+from autograder.exports.rows import Exported, Grades, graded
+from autograder.gradebook.cells import test_cells
+from autograder.gradebook.final_points import TeacherMarks
+from autograder.results import SubmissionResult
 
 __all__ = ["FORMATS", "Exported", "export"]
+
+FORMATS: dict[str, Callable[[Grades, Path], Exported]] = {
+    "canvas": canvas.write,
+    "moodle": moodle.write_grades,
+    "moodle-worksheet": moodle.write_worksheet,
+    "moodle-feedback": moodle.write_feedback,
+    "gradescope": gradescope.write_results,
+    "gradescope-zip": gradescope_zip.write_zip,
+}
+
+
+def export(
+    format: str,
+    results: Iterable[SubmissionResult],
+    spec: LabSpec,
+    out: Path,
+    *,
+    marks: Mapping[str, TeacherMarks] | None = None,
+    roster: Path | None = None,
+) -> Exported:
+    """Write ``results`` in one of ``FORMATS`` under the folder ``out``.
+
+    ``marks`` (student -> what people entered in the gradebook) make the exported points final: manual
+    scores, written answers, extra credit and late penalties included. Without them only the functions'
+    automatic points count. ``roster`` is a CSV that the learning system itself exported (Canvas's
+    gradebook, Moodle's grades or worksheet): its columns are kept and its students matched, so that the
+    import finds everybody. Raises GradingError for an unknown format, or a file that cannot be used.
+    """
+    if format not in FORMATS:
+        raise GradingError(f"There is no export format “{format}”: choose one of {', '.join(FORMATS)}.")
+    table = read_list(roster) if roster is not None else None
+    cells = test_cells(spec)
+    rows = tuple(graded(result, spec, marks, cells) for result in results)
+    return FORMATS[format](Grades(spec, rows, table, marks is not None, class_list(), marks or {}), out)

@@ -18,9 +18,8 @@ def write_results(grades: Grades, out: Path) -> Exported:
     """Write ``out/gradescope/<student>/results.json`` for every student."""
     paths = []
     for row in grades.rows:
-        path = out / "gradescope" / folder_name(row.student) / "results.json"
-        write_atomically(path, json.dumps(results_json(row), indent=2, ensure_ascii=False) + "\n")
-        paths.append(path)
+        paths.append(out / "gradescope" / folder_name(row.student) / "results.json")
+        write_atomically(paths[-1], json.dumps(results_json(row), indent=2, ensure_ascii=False) + "\n")
     return Exported(tuple(paths))
 
 
@@ -56,22 +55,21 @@ def results_json(row: Graded) -> dict[str, Any]:
 
 
 def _test(question: QuestionResult, earned: float, number: int) -> dict[str, Any]:
-    full = earned >= question.max_points - 1e-9
     return {
         "score": round(earned, 4),
         "max_score": question.max_points,
-        "status": "passed" if full else "failed",
+        "status": "passed" if earned >= question.max_points - 1e-9 else "failed",
         "name": question.name,
         "name_format": "text",
         "number": str(number),
-        "output": plain(in_words(question)),
+        "output": plain(_in_words(question)),
         "output_format": "text",
         "tags": ["function"],
         "visibility": "visible",
     }
 
 
-def in_words(question: QuestionResult) -> str:
+def _in_words(question: QuestionResult) -> str:
     """A question's tests, misconception, hint and error as plain text."""
     lines = []
     for test in question.tests:

@@ -1,27 +1,40 @@
-"""Moodle's two ways in: the grade import (CSV) and an assignment's offline grading worksheet.
+"""Moodle's ways in: the grade import (CSV), an assignment's offline grading worksheet, and its feedback files.
 
 The worksheet is Moodle's own file (mod/assign/gradingtable.php), downloaded with "Download grading worksheet", with
 grade and feedback comments filled in, in whatever language it is. Moodle finds a student by the number in its first
 column, ignores a row that it changed itself in the meantime, and skips a grade above the maximum without a word
 (mod/assign/feedback/offline @452e36fc). It leaves students alone who are not in the file: so the file
-holds only rows whose grade is the autograder's to give.
+holds only rows whose grade is the autograder's to give. *Upload multiple feedback files in a zip* reads the names
+``name_participant_assignfeedback_file_FILE``, where the name may hold no underscore (importziplib.php @0203d8f2).
 """
 
 from __future__ import annotations
 
 import hashlib
 import html
+import io
 import re
+import zipfile
 from pathlib import Path
 
 from autograder.course.class_list import ClassList
-from autograder.course.lists import CsvList, folded, is_called, number_in, sentences_about, summarize_names
+from autograder.course.lists import (
+    CsvList,
+    folded,
+    is_called,
+    number_in,
+    number_of_participant,
+    sentences_about,
+    summarize_names,
+)
 from autograder.course.worksheet import is_unsubmitted
 from autograder.course.written_times import time_in
 from autograder.errors import UserError
 from autograder.exports.matching import match
 from autograder.exports.rows import Exported, Graded, Grades
 from autograder.exports.tables import about_keys, write_table
+from autograder.files import write_atomically
+from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.render import points
 
 #: English in every language of Moodle's, for the import asks which column is which.
@@ -88,8 +101,8 @@ def _rows(grades: Grades, table: CsvList, path: Path) -> tuple[list[list[str]], 
 def write_worksheet(grades: Grades, out: Path) -> Exported:
     """Write ``out/moodle-worksheet-<lab>.csv``: the rows of Moodle's worksheet that are ours to fill, with grade and comment."""
     path = out / f"moodle-worksheet-{grades.spec.name}.csv"
-    table = worksheet(grades)
-    filled, notes = fillable(grades, table, path.name)
+    table = _worksheet(grades)
+    filled, notes = _fillable(grades, table, path.name)
     grade, most = table.require_column("grade", "where the points go"), _maximum(table)
     comments, graded = table.column("comments"), table.column("graded")
     rows = []
@@ -120,7 +133,24 @@ def write_worksheet(grades: Grades, out: Path) -> Exported:
     return Exported((path,), tuple(notes))
 
 
-def fillable(grades: Grades, table: CsvList, where: str) -> tuple[dict[int, Graded], list[str]]:
+def write_feedback(grades: Grades, out: Path) -> Exported:
+    """Write ``out/moodle-feedback-<lab>.zip`` with the pages of those whose rows of the worksheet are ours to fill."""
+    lab, table = grades.spec.name, _worksheet(grades)
+    path = out / f"moodle-feedback-{lab}.zip"
+    filled, notes = _fillable(grades, table, path.name)
+    writer, content = FeedbackWriter(grades.spec, out), io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for position, row in filled.items():
+            listed = table.rows[position]
+            number = number_of_participant(table.value(listed, "participant"))
+            name = re.sub(r"[^\w ]|_", " ", table.row_name(listed)).strip() or "Participant"
+            page = writer.page(row.result, grades.marks.get(row.student))
+            archive.writestr(f"{name}_{number}_assignfeedback_file_{lab}.html", page)
+    write_atomically(path, content.getvalue())
+    return Exported((path,), tuple(notes))
+
+
+def _fillable(grades: Grades, table: CsvList, where: str) -> tuple[dict[int, Graded], list[str]]:
     """The rows of the worksheet that are ours to fill, by position, and sentences about those left out."""
     whose = match("moodle-worksheet", table, grades.with_work, grades.people)
     filled: dict[int, Graded] = {}
@@ -147,7 +177,7 @@ def fillable(grades: Grades, table: CsvList, where: str) -> tuple[dict[int, Grad
     return filled, notes
 
 
-def worksheet(grades: Grades) -> CsvList:
+def _worksheet(grades: Grades) -> CsvList:
     """The assignment's grading worksheet that was given. ``UserError`` when there is none."""
     if grades.roster is None:
         raise UserError(

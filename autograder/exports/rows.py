@@ -89,8 +89,6 @@ class Grades:
     people: ClassList = field(default_factory=ClassList)
     #: What people entered, for those formats that show it.
     marks: Mapping[str, TeacherMarks] = field(default_factory=dict)
-    #: Student and path of each file of Canvas's bulk download.
-    download: tuple[tuple[str, str], ...] = ()
 
     @property
     def max_points(self) -> float:

@@ -11,10 +11,9 @@ import datetime
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import nbformat
@@ -70,7 +69,6 @@ class GradebookWriter:
         self._extension = extension
         self._late_penalty = late_penalty
         self._engine = _engine(self.path, busy_seconds)
-        self._joined: Session | None = None
         try:
             with self._transaction() as session:
                 _prepare_schema(session, self.path)
@@ -83,21 +81,19 @@ class GradebookWriter:
     def __enter__(self) -> GradebookWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
         """Let go of the file."""
         self._engine.dispose()
 
-    def write(self, result: SubmissionResult, *, regraded: bool | Collection[str] = True) -> None:
-        """Record one submission: all of it or, when anything fails, nothing.
+    def write(self, result: SubmissionResult, *, regraded: Collection[str] | None = None) -> TeacherMarks:
+        """Record one submission, all of it or, when anything fails, nothing; the marks that people entered for it.
 
         nbgrader asks a person to look again at every manually graded cell whenever it grades. A cell that
         was not graded again gives no reason to: ``regraded`` names the questions and written answers that
-        were (True for all, False for none). Where the grader itself failed, every cell waits for a person.
+        were (None: all). Where the grader itself failed, every cell waits for a person.
         """
         with self._transaction() as session:
             submission_id, notebook_id, is_new = self._find_or_create(session, result)
@@ -114,6 +110,7 @@ class GradebookWriter:
                 row = select_rows(session, self._submissions(only)).one()
                 penalty = self._penalty(row, row.extension, total)
                 self._write_penalty(session, notebook_id, penalty)
+            return self._marks(session, result.student)
 
     def overrule(self, student: str, question: str, points: float, comment: str) -> bool:
         """Enter a person's score of a question, and why, as Formgrader would; whether the student has a row for it."""
@@ -140,8 +137,11 @@ class GradebookWriter:
     def marks(self, student: str) -> TeacherMarks:
         """The marks that people entered for this student's submission; empty without any."""
         with self._transaction() as session:
-            only = api.SubmittedAssignment.student_id == storable(student)
-            return marks_of(self._read_marks(session, only), student)
+            return self._marks(session, student)
+
+    def _marks(self, session: Session, student: str) -> TeacherMarks:
+        only = api.SubmittedAssignment.student_id == storable(student)
+        return marks_of(self._read_marks(session, only), student)
 
     def all_marks(self) -> dict[str, TeacherMarks]:
         """``marks`` of every student with a submission of the lab, by the student's name as stored."""
@@ -150,15 +150,13 @@ class GradebookWriter:
 
     def automatic_scores(self) -> dict[str, dict[str, float | None]]:
         """Student, as stored -> cell -> the automatic score that the gradebook holds."""
-        names = {cell_id: name for name, cell_id in self._saved.graded.items()}
-        scores: dict[str, dict[str, float | None]] = {}
         with self._transaction() as session:
-            submissions = self._submissions().subquery()
-            query = select(submissions.c.student_id, api.Grade.cell_id, api.Grade.auto_score)
-            joined = query.join(api.Grade, api.Grade.notebook_id == submissions.c.notebook_id)
-            for student, cell_id, score in session.execute(joined):
-                scores.setdefault(student, {})[names.get(cell_id, "")] = score
-        return scores
+            rows = select_rows(session, self._submissions()).all()
+            grades = self._grades(session, rows)
+        return {
+            row.student_id: {name: grade.auto_score for name, grade in grades[row.notebook_id].items()}
+            for row in rows
+        }
 
     def agrees(self, result: SubmissionResult, scores: dict[str, float | None]) -> bool:
         """Whether these ``automatic_scores`` of a submission are those of its result."""
@@ -172,8 +170,9 @@ class GradebookWriter:
         """
         changed, called = [], {storable(student): student for student in students}
         with self._transaction() as session:
-            totals, said = self._totals(session), self._said(session)
-            for row in session.execute(self._submissions()).all():
+            said, rows = self._said(session), session.execute(self._submissions()).all()
+            grades = self._grades(session, rows)
+            for row in rows:
                 longer = self._extension(called.get(row.student_id, row.student_id))
                 before = said.get(("extension", row.student_id))
                 if longer is not None:
@@ -188,7 +187,9 @@ class GradebookWriter:
                     session.execute(update(api.SubmittedAssignment), [{"id": row.id, "extension": longer}])
                 penalty = row.late_submission_penalty
                 if self._late_penalty is not None:
-                    penalty = self._penalty(row, longer, totals.get(row.notebook_id, 0.0))
+                    cells = grades[row.notebook_id].values()
+                    total = sum(_cell_points(cell, cell.auto_score).final for cell in cells)
+                    penalty = self._penalty(row, longer, total)
                 elif ("penalties", "") in said:
                     penalty = None
                 if penalty != row.late_submission_penalty:
@@ -229,15 +230,20 @@ class GradebookWriter:
         )
         session.connection().execute(text(query), {**key, "value": value} if value is not None else key)
 
-    def _totals(self, session: Session) -> dict[str, float]:
-        """The id of each submitted notebook of the lab -> its points before any late penalty."""
-        grade = api.Grade
-        columns = (grade.notebook_id, grade.auto_score, grade.manual_score, grade.extra_credit)
-        query = select(*columns).where(grade.cell_id.in_(list(self._saved.graded.values())))
-        totals: dict[str, float] = defaultdict(float)
-        for row in session.execute(query):
-            totals[row.notebook_id] += _cell_points(row, row.auto_score).final
-        return totals
+    def _grades(self, session: Session, submissions: Sequence[Any]) -> dict[str, dict[str, Any]]:
+        """The id of each submitted notebook -> graded cell -> the Grade's row."""
+        names = {cell_id: name for name, cell_id in self._saved.graded.items()}
+        found: dict[str, dict[str, Any]] = defaultdict(dict)
+        for row in select_rows(session, self._of(api.Grade, submissions)):
+            if row.cell_id in names:
+                found[row.notebook_id][names[row.cell_id]] = row
+        return found
+
+    def _of(self, model: Any, submissions: Sequence[Any]) -> Any:
+        """The query for the rows of the one submission, or of all where there are several."""
+        one = [row.notebook_id for row in submissions[:2]]
+        mine = one if len(one) < 2 else select(self._submissions().subquery().c.notebook_id)
+        return select(model.__table__).where(model.__table__.c.notebook_id.in_(mine))
 
     def _submissions(self, *only: Any) -> Any:
         """The query for submissions of the lab: ids, student, times and late penalty."""
@@ -278,19 +284,15 @@ class GradebookWriter:
         notebook_id: str,
         is_new: bool,
         scores: dict[str, float | None],
-        regraded: bool | Collection[str],
+        regraded: Collection[str] | None,
         asked: Collection[str],
     ) -> float:
         """Write a Grade for every graded cell; returns the notebook's score, manual ones included.
 
         ``asked`` are the questions that keep their points and wait for a person all the same.
         """
-        grade = api.Grade
-        columns = (grade.cell_id, grade.id, grade.auto_score, grade.manual_score, grade.extra_credit)
-        query = select(*columns, grade.needs_manual_grade).where(grade.notebook_id == notebook_id)
-        existing = {} if is_new else {row.cell_id: row for row in select_rows(session, query)}
-        new_rows: list[dict[str, Any]] = []
-        changed_rows: list[dict[str, Any]] = []
+        existing = {} if is_new else _rows_by_cell(session, api.Grade, notebook_id)
+        wanted: dict[str, dict[str, Any]] = {}
         total = 0.0
         for name, auto_score in scores.items():
             cell_id = self._saved.graded[name]
@@ -299,19 +301,11 @@ class GradebookWriter:
             total += points.final
             needs_person = points.manual is not None or auto_score is None
             needs_person = needs_person or self.lab.question_of.get(name) in asked
-            if old is None:
-                row = {"cell_id": cell_id, "notebook_id": notebook_id, "auto_score": auto_score}
-                new_rows.append({**row, "needs_manual_grade": needs_person})
-                continue
-            again = (
-                regraded if isinstance(regraded, bool) else self.lab.question_of.get(name, name) in regraded
-            )
-            if not again and old.auto_score == auto_score:
+            again = regraded is None or self.lab.question_of.get(name, name) in regraded
+            if old is not None and not again and old.auto_score == auto_score:
                 needs_person = old.needs_manual_grade
-            if (old.auto_score, old.needs_manual_grade) != (auto_score, needs_person):
-                row = {"id": old.id, "auto_score": auto_score, "needs_manual_grade": needs_person}
-                changed_rows.append(row)
-        _insert_and_update(session, grade, new_rows, changed_rows)
+            wanted[cell_id] = {"auto_score": auto_score, "needs_manual_grade": needs_person}
+        _save_rows(session, api.Grade, notebook_id, existing, wanted)
         return total
 
     def _write_comments(
@@ -323,21 +317,12 @@ class GradebookWriter:
         asked: Mapping[str, str],
     ) -> None:
         """Write a Comment for every answer cell: "No response." when the student left it as it was, or what is ``asked``."""
-        comment = api.Comment
-        query = select(comment.cell_id, comment.id, comment.auto_comment)
-        query = query.where(comment.notebook_id == notebook_id)
-        existing = {} if is_new else {row.cell_id: row for row in select_rows(session, query)}
-        new_rows: list[dict[str, Any]] = []
-        changed_rows: list[dict[str, Any]] = []
-        for name, cell_id in self._saved.commented.items():
-            auto_comment = "No response." if untouched.get(name) else asked.get(name)
-            old = existing.get(cell_id)
-            if old is None:
-                row = {"cell_id": cell_id, "notebook_id": notebook_id, "auto_comment": auto_comment}
-                new_rows.append(row)
-            elif old.auto_comment != auto_comment:
-                changed_rows.append({"id": old.id, "auto_comment": auto_comment})
-        _insert_and_update(session, comment, new_rows, changed_rows)
+        existing = {} if is_new else _rows_by_cell(session, api.Comment, notebook_id)
+        wanted = {
+            cell_id: {"auto_comment": "No response." if untouched.get(name) else asked.get(name)}
+            for name, cell_id in self._saved.commented.items()
+        }
+        _save_rows(session, api.Comment, notebook_id, existing, wanted)
 
     def _penalty(self, row: Any, extension: datetime.timedelta | None, total: float) -> float | None:
         """The course's late penalty as nbgrader assigns it: between 0 and the score, else none."""
@@ -354,55 +339,30 @@ class GradebookWriter:
 
     def _read_marks(self, session: Session, *only: Any) -> dict[str, TeacherMarks]:
         """The marks that people entered, by the student's name as stored: four queries for any number of students."""
-        names = {cell_id: name for name, cell_id in self._saved.graded.items()}
         answers = {cell_id: name for name, cell_id in self._saved.commented.items()}
-        grade, comment = api.Grade, api.Comment
         rows = select_rows(session, self._submissions(*only)).all()
-        mine = (
-            [rows[0].notebook_id]
-            if len(rows) == 1
-            else select(self._submissions(*only).subquery().c.notebook_id)
-        )
-        grades, comments = defaultdict(list), defaultdict(list)
-        columns = (grade.notebook_id, grade.cell_id, grade.manual_score, grade.extra_credit)
-        query = select(*columns, grade.needs_manual_grade).where(grade.notebook_id.in_(mine))
-        for row in select_rows(session, query):
-            if row.cell_id in names:
-                grades[row.notebook_id].append((names[row.cell_id], row))
-        query = select(comment.notebook_id, comment.cell_id, comment.manual_comment)
-        for row in select_rows(session, query.where(comment.notebook_id.in_(mine))):
+        grades, comments = self._grades(session, rows), defaultdict[str, dict[str, str]](dict)
+        for row in select_rows(session, self._of(api.Comment, rows)):
             if row.cell_id in answers and row.manual_comment:
-                comments[row.notebook_id].append((answers[row.cell_id], row.manual_comment))
+                comments[row.notebook_id][answers[row.cell_id]] = row.manual_comment
+        entered = [(row, grades[row.notebook_id].items()) for row in rows]
         return {
             row.student_id: TeacherMarks(
-                scores={n: g.manual_score for n, g in grades[row.notebook_id] if g.manual_score is not None},
-                comments=dict(comments[row.notebook_id]),
-                extra_credit={n: g.extra_credit for n, g in grades[row.notebook_id] if g.extra_credit},
-                waiting=tuple(sorted(n for n, g in grades[row.notebook_id] if g.needs_manual_grade)),
+                scores={n: g.manual_score for n, g in own if g.manual_score is not None},
+                comments=comments[row.notebook_id],
+                extra_credit={n: g.extra_credit for n, g in own if g.extra_credit},
+                waiting=tuple(sorted(n for n, g in own if g.needs_manual_grade)),
                 seconds_late=_seconds_late(row, row.extension),
                 due=_due(row, row.extension),
                 late_penalty=float(row.late_submission_penalty or 0.0),
                 received=row.timestamp,
             )
-            for row in rows
+            for row, own in entered
         }
 
     @contextmanager
-    def one_transaction(self) -> Iterator[None]:
-        """Make one transaction of all writes and reads inside: all are kept or, when anything fails, none."""
-        with self._transaction() as session:
-            self._joined = session
-            try:
-                yield
-            finally:
-                self._joined = None
-
-    @contextmanager
     def _transaction(self) -> Iterator[Session]:
-        """One transaction, or the one that is open; what the database refuses becomes a sentence."""
-        if self._joined is not None:
-            yield self._joined
-            return
+        """One transaction; what the database refuses becomes a sentence."""
         try:
             with Session(self._engine) as session, session.begin():
                 yield session
@@ -410,13 +370,33 @@ class GradebookWriter:
             raise database_error(f"The gradebook {self.path}", error.orig or error) from error
 
 
-def _insert_and_update(
-    session: Session, model: Any, new_rows: list[dict[str, Any]], changed_rows: list[dict[str, Any]]
+def _rows_by_cell(session: Session, model: Any, notebook_id: str) -> dict[str, Any]:
+    query = select(model.__table__).where(model.__table__.c.notebook_id == notebook_id)
+    return {row.cell_id: row for row in select_rows(session, query)}
+
+
+def _save_rows(
+    session: Session,
+    model: Any,
+    notebook_id: str,
+    existing: dict[str, Any],
+    wanted: dict[str, dict[str, Any]],
 ) -> None:
-    if new_rows:
-        insert_rows(session, model, new_rows)
-    if changed_rows:
-        session.execute(update(model), changed_rows)
+    """Insert the rows of cells that have none, and update those whose values are not the ``wanted`` ones."""
+    new = [
+        {"cell_id": cell, "notebook_id": notebook_id, **values}
+        for cell, values in wanted.items()
+        if cell not in existing
+    ]
+    changed = [
+        {"id": existing[cell].id, **values}
+        for cell, values in wanted.items()
+        if cell in existing and any(getattr(existing[cell], name) != value for name, value in values.items())
+    ]
+    if new:
+        insert_rows(session, model, new)
+    if changed:
+        session.execute(update(model), changed)
 
 
 def _cell_points(row: Any, automatic: float | None) -> CellPoints:
@@ -544,17 +524,11 @@ _COURSE_POLICY = (
 def _prepare_schema(session: Session, path: Path) -> None:
     """Create nbgrader's tables in a new file, and ours; refuse a file made for another version's tables."""
     connection = session.connection()
-    _prepare_nbgraders(connection, path)
-    connection.execute(text(_COURSE_POLICY))
-
-
-def _prepare_nbgraders(connection: Any, path: Path) -> None:
     current = newest_revision()
     if not inspect(connection).get_table_names():
         api.Base.metadata.create_all(bind=connection)
         connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
         connection.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": current})
-        return
     has_version = inspect(connection).has_table("alembic_version")
     version = (
         connection.execute(text("SELECT version_num FROM alembic_version")).scalar() if has_version else None
@@ -564,6 +538,7 @@ def _prepare_nbgraders(connection: Any, path: Path) -> None:
             f"The gradebook {path} was made by another version of nbgrader: "
             "run `nbgrader db upgrade` on it and try again."
         )
+    connection.execute(text(_COURSE_POLICY))
 
 
 _REVISION = re.compile(r"^(down_)?revision\s*=\s*['\"](\w+)['\"]", re.MULTILINE)

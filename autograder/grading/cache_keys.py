@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from autograder.course.masters import course_root, read_master, source_of_import
+from autograder.course.masters import course_header, course_root, read_master
 from autograder.course.policy_file import settings, spec
 from autograder.course.visible_files import data_files, kit_files
 from autograder.files import digest_of
@@ -112,12 +112,14 @@ def _questions_folder(lab: str) -> Path:
 
 def _question(lab: str, question: str, points: float, described: Sequence[_Statement]) -> str:
     forbidden = (*settings().lab(lab).forbid.get(question, ()), settings().forbidden)
-    return _digest(*(statement.run for statement in described), repr(float(points)), *forbidden)
+    # Which test cells of an imported lab are hidden tests; their code is among the master's answers.
+    moved = [course_header(lab).get(entry) for entry in ("outside", "in_place")]
+    return _digest(*(statement.run for statement in described), repr(moved), repr(float(points)), *forbidden)
 
 
 def _described(lab: str, question: str) -> list[_Statement]:
     """The statements that describe a question, in the files that it is made of."""
-    files = _files_named(_questions_folder(lab), "cells" if source_of_import(lab) else question)
+    files = _files_named(_questions_folder(lab), question)
     return [statement for file in sorted(files) for statement in _statements(files[file])]
 
 

@@ -18,11 +18,9 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-from coursekit.notebook.verdict import MIME
 
 from autograder.course.policy_file import settings, spec
 from autograder.errors import Unreadable
@@ -52,7 +50,6 @@ from autograder.results import (
     QuestionResult,
     SubmissionResult,
     TestResult,
-    whole_sentences,
 )
 from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.session import Session
@@ -183,14 +180,25 @@ class Grader:
             seconds=run.seconds or time.perf_counter() - began,
             questions=questions,
             notes=tuple(dict.fromkeys((*submission.notes, *repaired.notes, *choices, *run.notes))),
-            notebook=_executed(repaired, run.outcomes),
+            notebook=_executed(repaired, run.outcomes, self._shown(questions)),
             submitted_at=submission.submitted_at,
             keys=keys,
-            public_checks=_public_checks(run.outcomes, [name for name, _ in spec(self.lab).questions]),
+            public_checks={name: repaired.saved_checks.get(name, []) for name, _ in spec(self.lab).questions},
             run_notes=run.notes,
             choices=(*submission.choices, *choices),
             tested=tuple(name for name, _ in spec(self.lab).questions if name not in kept),
         )
+
+    def _shown(self, questions: Sequence[QuestionResult]) -> dict[str, str]:
+        """What stands in the executed notebook under each check cell, which checks nothing there: its hidden tests, a line each."""
+        lines = {
+            self.template.test_of[question.name]: [
+                f"{'✓' if test.passed else '✗'} {test.name}{'' if test.passed else f' {test.message}'}\n"
+                for test in question.tests
+            ]
+            for question in questions
+        }
+        return {cell: "".join(of_cell) for cell, of_cell in lines.items()}
 
     def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult], notebook: Notebook) -> Run:
         """Run the notebook's cells, then test the questions that are not ``kept``."""
@@ -200,7 +208,7 @@ class Grader:
         with self.zygotes.zygote_for(notebook).session() as session:
             asked = [name for name, _ in spec(self.lab).questions if name not in kept]
             budgets = Budgets(session, JudgeClock(), asked)
-            outcomes = session.run_cells(sources, again=self.template.kept_code)
+            outcomes = session.run_cells(sources)
             status = session.status
             if session.note:
                 notes.append(_naming_the_question(session.note, self.template))
@@ -645,30 +653,8 @@ def _taken_over(
     return Run(outcomes, in_order, earlier.status, earlier.run_notes, earlier.seconds)
 
 
-def _public_checks(
-    outcomes: Sequence[CellOutcome], known: Collection[str]
-) -> dict[str, list[tuple[bool, str]]]:
-    """What the public checks' cards said. They ran beside the student's code, so this is their word, no more."""
-    checks: dict[str, list[tuple[bool, str]]] = {}
-    for outcome in outcomes:
-        for output in outcome.outputs:
-            record = output.get("data", {}).get(MIME) if isinstance(output.get("data"), dict) else None
-            if isinstance(record, dict) and record.get("question") in known:
-                marks = record.get("marks")
-                marks = (
-                    [m for m in marks if isinstance(m, list) and len(m) == 3]
-                    if isinstance(marks, list)
-                    else []
-                )
-                checks[record["question"]] = [
-                    (m[1] is True, whole_sentences(str(m[0]) if m[1] is True else f"{m[0]} {m[2]}".strip()))
-                    for m in marks[:50]
-                ]
-    return checks
-
-
-def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome]) -> str:
-    """The repaired notebook with this run's outputs, as nbformat JSON."""
+def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome], shown: Mapping[str, str]) -> str:
+    """The repaired notebook with this run's outputs, as nbformat JSON; ``shown`` is the output of test cells."""
     cells: list[dict[str, Any]] = []
     waiting = iter(outcomes)
     count = 0
@@ -682,6 +668,8 @@ def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome]) -> str:
                 "execution_count": count,
                 "outputs": [_counted(output, count) for output in outcome.outputs],
             }
+            if text := shown.get(cell.grade_id or ""):
+                node["outputs"] = [{"output_type": "stream", "name": "stdout", "text": text}]
         cells.append(node)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}

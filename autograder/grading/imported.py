@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
@@ -17,6 +17,7 @@ from autograder.grading.submissions import Notebook
 from autograder.grading.time_guard import JudgeClock
 from autograder.results import CellOutcome, QuestionResult, TestResult
 from autograder.sandbox.host.session import Session
+from autograder.testing.moved_cell import hidden_lines
 from autograder.testing.run import HiddenTest, earned, tests_of
 from autograder.testing.safe_errors import TYPES, safe_name
 
@@ -52,6 +53,10 @@ class ImportedGrader(Grader):
     A process that was asked hidden inputs could put them out. So the cells run once and are shown; then once more, in a child
     that stops after each test cell to be asked.
     """
+
+    def _shown(self, questions: Sequence[QuestionResult]) -> dict[str, str]:
+        """Test cells keep the outputs of their run."""
+        return {}
 
     def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult], notebook: Notebook) -> Run:
         """Run the notebook's cells, then test the questions that are not ``kept``, each where its cell stands."""
@@ -136,12 +141,10 @@ def judged_beside(
 
 def _error_to_show(error: str, code: str) -> str:
     """A cell's error for its student: nothing of a line that they were not given."""
-    if "HIDDEN TESTS" not in code or not error:
+    place, hidden = re.search(r"\(line (\d+): ", error), hidden_lines(code)
+    if not hidden or not error or (place and int(place[1]) not in hidden):
         return error
-    place = re.search(r"\(line (\d+): ", error)
-    lines = code.splitlines()[: int(place[1])] if place else code.splitlines()[:1]
-    marks = [line for line in lines if "HIDDEN TESTS" in line]
-    return error if place and not (marks and "BEGIN" in marks[-1]) else _HIDDEN
+    return _HIDDEN
 
 
 def cannot_leave(question: str, kind: str) -> str:

@@ -27,6 +27,7 @@ from autograder.grading.answers import (
 from autograder.grading.cell_text import added_code, is_answer, names_at_top_level
 from autograder.grading.demonstrations import MAX_FIGURES_CODE, definitions_of, demonstration, words_in
 from autograder.grading.repaired import Cell, Repaired
+from autograder.grading.saved_checks import saved_checks
 from autograder.sandbox.host.outputs import BASE64, BINARY_TYPES
 from autograder.testing.run import tests_of
 
@@ -53,10 +54,8 @@ class Template:
     test_of: dict[str, str]
     #: sources of the cells that are not run, by cell id
     skipped: dict[str, str]
-    #: grade_id of a test cell -> what runs in its place
+    #: grade_id of a test cell -> what runs in its place: it keeps the answer, and checks nothing
     test_code: dict[str, str]
-    #: the same, where its cards are of no more use: it keeps the answer, and checks nothing
-    kept_code: dict[str, str]
 
     @property
     def given_sources(self) -> frozenset[str]:
@@ -81,11 +80,10 @@ class Template:
         }
         skipped = {c["id"]: c.source for c in cells if c.cell_type == "code" and is_skipped(c)}
         if source_of_import(lab):
-            kept, code = {}, imported_test_code(lab, tests)
+            code = imported_test_code(lab, tests)
         else:
-            kept = {g: f"{kept_name(q)} = globals().get({q!r})" for q, g in tests.items()}
-            code = {g: f"{kept[g]}\n{named[g].source}" for g in kept}
-        return cls(lab, cells, named, tests, skipped, code, kept)
+            code = {g: f"{kept_name(q)} = globals().get({q!r})" for q, g in tests.items()}
+        return cls(lab, cells, named, tests, skipped, code)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -146,7 +144,9 @@ def parse(raw: bytes) -> list[dict[str, Any]]:
         ) from None
     if not isinstance(data, dict):
         raise Unreadable("The file is not a Jupyter notebook.")
-    cells = data.get("cells") or _cells_of_format_3(data.get("worksheets"))
+    if "worksheets" in data:
+        raise Unreadable("The notebook has a format of before 2015: open it in JupyterLab and save it again.")
+    cells = data.get("cells")
     if not isinstance(cells, list) or not cells:
         raise Unreadable("The notebook has no cells.")
     if len(cells) > MAX_CELLS:
@@ -159,29 +159,6 @@ def _text(raw: bytes) -> str:
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return raw.decode("utf-16", "replace")
     return raw.decode("utf-8-sig", "replace")
-
-
-def _cells_of_format_3(worksheets: Any) -> list[Any]:
-    """The cells of a notebook of format 3, as format 4 has them; outputs are not looked at, however many there are."""
-    sheets = (
-        sheet.get("cells")
-        for sheet in (worksheets if isinstance(worksheets, list) else ())
-        if isinstance(sheet, dict)
-    )
-    cells = [cell for sheet in sheets if isinstance(sheet, list) for cell in sheet]
-    for cell in (cell for cell in cells if isinstance(cell, dict)):
-        kind, text = (
-            cell.get("cell_type"),
-            cell.get("input" if cell.get("cell_type") == "code" else "source", ""),
-        )
-        lines = [line for line in text if isinstance(line, str)] if isinstance(text, list) else [text]
-        if lines[1:] and not lines[0].endswith(("\n", "\r")):
-            lines = [f"{line}\n" for line in lines]  # the oldest files have lines without their ends
-        if kind == "heading":
-            level = cell.get("level")
-            lines.insert(0, "#" * (level if isinstance(level, int) and 0 < level < 7 else 1) + " ")
-        cell |= {"cell_type": "markdown" if kind in ("heading", "html") else kind, "source": lines}
-    return cells
 
 
 def _plain_cell(cell: Any) -> dict[str, Any] | None:
@@ -201,6 +178,7 @@ def _plain_cell(cell: Any) -> dict[str, Any] | None:
         "id": cell.get("id") if isinstance(cell.get("id"), str) else "",
         "grade_id": grade_id if isinstance(grade_id, str) else None,
         "attachments": cell.get("attachments"),
+        "outputs": cell.get("outputs"),
     }
 
 
@@ -213,7 +191,7 @@ def _clean(text: str) -> str:
 def repair(raw: bytes, template: Template) -> Repaired:
     """The notebook to run. Raises ``Unreadable``."""
     student_cells = parse(raw)
-    result = Repaired()
+    result = Repaired(saved_checks=saved_checks(cell["outputs"] for cell in student_cells))
     places = _places(student_cells, template)
     for number, (cell, place) in enumerate(zip(student_cells, places, strict=True), start=1):
         known = len(result.cells)

@@ -96,6 +96,8 @@ class Repaired:
     figures_code: int = 0
     #: Characters of the pictures in cells of text.
     pictures: int = 0
+    #: What the check cards say that are saved in the notebook: question -> (holds, line).
+    saved_checks: dict[str, list[tuple[bool, str]]] = field(default_factory=dict)
     _names: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def executed_source(self) -> list[str]:

@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 
 from autograder.course.masters import master_path
 from autograder.course.policy_file import settings
@@ -79,9 +78,7 @@ class Zygotes:
     def __enter__(self) -> Zygotes:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import os
 import re
 import shutil
-import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,7 +22,7 @@ from autograder.course.masters import (
     use_root,
 )
 from autograder.course.policy_file import limits_of, settings
-from autograder.course.visible_files import data_files, files_below, write_kit
+from autograder.course.visible_files import data_files, write_kit
 from autograder.errors import UserError
 from autograder.files import write_atomically
 from autograder.grading.cache_keys import context_of
@@ -33,9 +31,9 @@ from autograder.grading.repair import Template
 from autograder.grading.submissions import Notebook, Submission
 from autograder.grading.task import Task
 from autograder.grading.zygotes import Zygotes
-from autograder.importing.movable import Names, TestCell, test_cells_of
-from autograder.importing.notebook import master_text, read_source, tests_text
+from autograder.importing.notebook import master_text, read_source
 from autograder.results import QuestionResult, SubmissionResult
+from autograder.testing.movable import TestCell, test_cells_of
 from autograder.testing.run import set_salt, tests_of
 
 _FILE_SIZE = 64 << 20
@@ -45,10 +43,10 @@ _OF_A_BUNDLE = frozenset({"coursekit", "kit.zip"})
 
 @dataclass(frozen=True)
 class Imported:
-    """A lab that was made of a notebook: its files, and of each graded cell what became of it."""
+    """A lab that was made of a notebook: its master, and of each graded cell what became of it."""
 
     lab: str
-    files: tuple[Path, ...]
+    master: Path
     cells: tuple[TestCell, ...]
     #: (grade_id, points) of what a person grades.
     by_hand: tuple[tuple[str, float], ...]
@@ -62,35 +60,40 @@ class Imported:
 def import_notebook(path: Path, name: str | None = None) -> Imported:
     """Write the lab (``name``, or the next free number and the notebook's own name). ``UserError`` in one sentence.
 
-    A cell whose test does not hold on the notebook's own answer outside the notebook stays beside the student's code.
+    Each test cell that may run outside the notebook is tried there on the notebook's own answers. Where it does not hold, it is
+    tried with what the answers make of their arguments (``in_place``), else it stays beside the student's code.
     """
     root, notebook = course_root(), read_source(path)
-    beside, left_out = _data_beside(path.resolve().parent, root.resolve())
+    folder = path.resolve().parent
+    beside, left_out = _data_beside(folder, root.resolve())
     lab = _free_name(path, name)
-    source = f"{path.resolve().parent.name}/{path.stem}"
+    source = f"{folder.name}/{path.stem}"
     master = root / "solutions" / lab / f"{lab}.py"
-    tests = root / "autograder" / "questions" / f"m{lab}" / "cells.py"
-    try:
-        cells, names = test_cells_of(notebook.cells)
-    except (RecursionError, MemoryError):
-        raise UserError(f"{path} holds code that is nested too deep to be read.") from None
-    text = master_text(notebook, lab, source, bool(beside))
-    made = (master.parent, tests.parent, root / "data" / lab)
+    made = (master.parent, root / "data" / lab)
     for place in made:
         if place.exists():
             raise UserError(f"{place.relative_to(root)} is there already: nothing was written.")
-    written = [master, tests]
     try:
-        for file in beside:
-            target = root / "data" / lab / file.name
+        cells = test_cells_of(notebook.cells)[0]
+        for place in beside:
+            target = root / "data" / lab / place
             target.parent.mkdir(parents=True, exist_ok=True)
-            if file.is_dir():
-                shutil.copytree(file, target, ignore=_unwanted)
-            else:
-                shutil.copy2(file, target)
-        write_atomically(master, text)
-        write_atomically(tests.with_name("__init__.py"), f'"""Lab {lab[:2]}, which was imported."""\n')
-        cells, result = _written_and_tried(lab, source, cells, tests, names)
+            shutil.copy2(folder / place, target)
+
+        def write() -> None:
+            write_atomically(master, master_text(notebook, lab, source, bool(beside), cells))
+            _forget(lab)
+
+        write()
+        with own_answers(lab) as grade:
+            while True:
+                result = grade()
+                earned = {question.name: question for question in result.questions}
+                tried = [_after_trial(cell, earned[cell.grade_id.removeprefix("test_")]) for cell in cells]
+                if tried == cells:
+                    break
+                cells = tried
+                write()
     except BaseException as error:
         for place in made:
             shutil.rmtree(place, ignore_errors=True)
@@ -98,29 +101,11 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
             raise UserError(f"{path} holds code that is nested too deep to be read.") from None
         raise
     failing = [q.name for q in result.questions if q.points < q.max_points]
-    files = tuple(file.relative_to(root) for file in written)
-    data = tuple(file.name for file in beside)
+    data = tuple(dict.fromkeys(place.parts[0] for place in beside))
+    by_hand = lab_as_written(lab).written
     return Imported(
-        lab, files, tuple(cells), lab_as_written(lab).written, tuple(failing), data, tuple(left_out)
+        lab, master.relative_to(root), tuple(cells), by_hand, tuple(failing), data, tuple(left_out)
     )
-
-
-def _written_and_tried(
-    lab: str, source: str, cells: list[TestCell], tests: Path, names: Names
-) -> tuple[list[TestCell], SubmissionResult]:
-    """Write the tests, try them on the notebook's own answers, and take back those that do not hold there.
-
-    One that holds only if what the answers make of their arguments counts is written so (``in_place``).
-    """
-    while True:
-        write_atomically(tests, tests_text(lab, source, cells, names))
-        _forget(lab)
-        result = grade_own_answers(lab)
-        earned = {question.name: question for question in result.questions}
-        tried = [_after_trial(cell, earned[cell.grade_id.removeprefix("test_")]) for cell in cells]
-        if tried == cells:
-            return cells, result
-        cells = tried
 
 
 def _after_trial(cell: TestCell, own: QuestionResult) -> TestCell:
@@ -133,30 +118,24 @@ def _after_trial(cell: TestCell, own: QuestionResult) -> TestCell:
     return replace(cell, reason=f"outside the notebook its own answer does not pass ({said})")
 
 
-def grade_own_answers(lab: str) -> SubmissionResult:
-    """Grade the lab's own notebook as a submission: with its solutions every cell should give its points."""
+@contextmanager
+def own_answers(lab: str) -> Iterator[Callable[[], SubmissionResult]]:
+    """A function that grades the lab's own notebook as a submission: with its solutions every cell should give its points."""
     use_root(course_root())
     set_salt(settings().salt)
-    home = Path(tempfile.mkdtemp(prefix="coursekit-"))
     raw = nbformat.writes(read_master(lab)).encode()
-    notebook = Notebook(
-        Submission("the source itself", home / "own.ipynb"), lab, raw, names_torch=b"torch" in raw
-    )
-    try:
+    with tempfile.TemporaryDirectory(prefix="coursekit-") as name:
+        home = Path(name)
+        submission = Submission("the source itself", home / "own.ipynb")
+        task = Task(Notebook(submission, lab, raw, names_torch=b"torch" in raw))
         write_kit(lab, home / "coursekit")
         limits = limits_of(lab)
         with Zygotes.of(lab, home / "coursekit", data_files(lab), limits) as zygotes:
-            return grader_of(lab)(lab, zygotes, Template.of(lab), context_of(lab, limits)).grade(
-                Task(notebook)
-            )
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+            yield lambda: grader_of(lab)(lab, zygotes, Template.of(lab), context_of(lab, limits)).grade(task)
 
 
 def _forget(lab: str) -> None:
     """Clear the caches of a lab whose files have changed."""
-    importlib.invalidate_caches()
-    sys.modules.pop(f"autograder.questions.m{lab}.cells", None)
     for remembered in (tests_of, read_master, course_header, lab_as_written, Template.of, policy_file.spec):
         remembered.cache_clear()
 
@@ -180,51 +159,28 @@ def _free_name(path: Path, name: str | None) -> str:
 def _data_beside(folder: Path, root: Path) -> tuple[list[Path], list[str]]:
     """The files beside a notebook that become its lab's data, which students' code may read; and those left out, with the reason.
 
-    Never the course, and no links, which may lead anywhere.
+    All by their places below the ``folder``. Never the course, and no links, which may lead anywhere.
     """
-    beside, left = list[Path](), list[str]()
-    for path in sorted(folder.iterdir()):
-        why = _why_left_out(path)
-        if not why and path.name in _OF_A_BUNDLE:
-            why = "a bundle has its own"
-        elif not why and (size := sum(file.lstat().st_size for file in files_below(path))) >= _FILE_SIZE:
-            why = f"{size / 1e6:.0f} MB; at most {_FILE_SIZE / 1e6:.0f} MB"
-        if not why:
-            beside.append(path)
-            left += _left_out_below(path)
-        elif why not in (_HIDDEN, _NOTEBOOK):
-            left.append(f"{path.name} ({why})")
-    if folder == root or any(root.is_relative_to(path) for path in beside):
+    if root.is_relative_to(folder):
         raise UserError(
             f"The course itself lies in {folder}, and what lies beside a notebook becomes its lab's data: "
             "put the notebook and its files into a folder of their own."
         )
-    return beside, left
-
-
-def _left_out_below(path: Path) -> Iterator[str]:
-    """What of a folder is left out, hidden files apart, with the reason."""
-    for folder, folders, files in os.walk(path):
-        for name in sorted([*folders, *files]):
-            if (why := _why_left_out(Path(folder, name))) not in ("", _HIDDEN):
-                yield f"{Path(folder, name).relative_to(path.parent)} ({why})"
-        folders[:] = [name for name in folders if not _why_left_out(Path(folder, name))]
-
-
-def _unwanted(folder: str, names: list[str]) -> set[str]:
-    """What of a folder is left out."""
-    return {name for name in names if _why_left_out(Path(folder, name))}
-
-
-_HIDDEN, _NOTEBOOK = "a hidden file", "another notebook"
-
-
-def _why_left_out(path: Path) -> str:
-    """Why a file or folder is no data of a lab; "" for data."""
-    if path.name[:1] == "." or path.name == "__pycache__":
-        return _HIDDEN
-    if path.name.endswith(".ipynb"):
-        return _NOTEBOOK
-    if path.is_symlink():
-        return "a link"
-    return "" if path.is_file() or path.is_dir() else "no file"
+    data, left = list[Path](), list[str]()
+    for path in sorted(folder.rglob("*")):
+        place = path.relative_to(folder)
+        if any(part[:1] == "." or part == "__pycache__" for part in place.parts):
+            continue
+        if place.parts[0] in _OF_A_BUNDLE:
+            left.append(f"{place.parts[0]} (a bundle has its own)")
+        elif path.is_symlink():
+            left.append(f"{place} (a link)")
+        elif path.suffix == ".ipynb":
+            left += [f"{place} (another notebook)"] if len(place.parts) > 1 else []
+        elif path.is_file() and (size := path.stat().st_size) >= _FILE_SIZE:
+            left.append(f"{place} ({size / 1e6:.0f} MB; at most {_FILE_SIZE / 1e6:.0f} MB)")
+        elif path.is_file():
+            data.append(place)
+        elif not path.is_dir():
+            left.append(f"{place} (no file)")
+    return data, list(dict.fromkeys(left))

@@ -1,13 +1,11 @@
-"""Reads an nbgrader source notebook, and writes it as a master and a file of hidden tests."""
+"""Reads an nbgrader source notebook, and writes it as a master."""
 
 from __future__ import annotations
 
-import ast
 import copy
 import json
 import logging
 import re
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import compute_checksum, is_solution
 
 from autograder.errors import UserError
-from autograder.importing.movable import Names, TestCell
+from autograder.testing.movable import TestCell
 
 _AUTOTEST = "AUTOTEST"
 
@@ -29,8 +27,7 @@ def read_source(path: Path) -> NotebookNode:
     logging.getLogger("traitlets").setLevel(logging.CRITICAL)  # nbformat's own pages about what is invalid
     try:
         notebook: NotebookNode = nbformat.reads(path.read_text(encoding="utf-8-sig"), as_version=4)
-        _check_kinds(notebook, path)
-        notebook = MetadataValidator().upgrade_notebook_metadata(notebook)
+        return _checked(MetadataValidator().upgrade_notebook_metadata(notebook), path)
     except UserError:
         raise
     except OSError as error:
@@ -38,12 +35,14 @@ def read_source(path: Path) -> NotebookNode:
     except (
         Exception,
         ValidationError,
-    ) as error:  # what readers of JSON and schemas raise is not written down anywhere
+    ) as error:  # parts of any type: what that raises is not written down anywhere
         why = " ".join(str(error).split())[:200] or type(error).__name__
         raise UserError(f"{path} is no notebook that nbgrader can read: {why}.") from None
-    language = notebook.metadata.get("kernelspec", {}).get("language") or notebook.metadata.get(
-        "language_info", {}
-    ).get("name")
+
+
+def _checked(notebook: NotebookNode, path: Path) -> NotebookNode:
+    kernel = notebook.metadata.get("kernelspec", {}).get("language")
+    language = kernel or notebook.metadata.get("language_info", {}).get("name")
     if str(language or "python").lower() != "python":
         raise UserError(f"{path} is written in {language}: only Python is graded here.")
     for cell in notebook.cells:
@@ -66,34 +65,10 @@ def read_source(path: Path) -> NotebookNode:
     return notebook
 
 
-#: Lines that occur only in notebooks for otter-grader.
-_OTTERS = re.compile(
-    r"^\s*import otter\b|\botter\.Notebook\(|\bBEGIN (QUESTION|ASSIGNMENT)\b|\bASSIGNMENT CONFIG\b", re.M
-)
 #: The two lines that nbgrader leaves in place of an answer.
 _STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")
 #: More points than this no course gives for a cell.
 _MOST_POINTS = 1_000_000.0
-
-
-def _check_kinds(notebook: NotebookNode, path: Path) -> None:
-    """Refuse a notebook with parts of wrong types, and remove empty ones."""
-    for key in ("kernelspec", "language_info"):
-        if not isinstance(notebook.metadata.get(key, {}), dict):
-            del notebook.metadata[key]
-    for number, cell in enumerate(notebook.cells, 1):
-        if not isinstance(cell.get("source"), str) or not isinstance(cell.get("metadata"), dict):
-            raise UserError(f"Cell {number} of {path} has no source, or no metadata, as Jupyter writes them.")
-        data = cell.metadata.get("nbgrader", {})
-        if data is None:
-            del cell.metadata["nbgrader"]
-        elif not isinstance(data, dict):
-            raise UserError(
-                f"What cell {number} of {path} says of nbgrader is {type(data).__name__}, no dictionary."
-            )
-        tags = cell.metadata.get("tags", [])
-        if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-            del cell.metadata["tags"]
 
 
 def _check_cell(cell: NotebookNode, path: Path) -> None:
@@ -137,14 +112,10 @@ def _check_regions(notebook: NotebookNode, path: Path) -> None:
 
 
 def _check_is_source(notebook: NotebookNode, path: Path) -> None:
-    """Refuse a notebook whose solutions were taken out, one without points, and one of otter-grader's."""
+    """Refuse a notebook whose solutions were taken out, and one without points."""
     if not _graded(notebook):
-        if "otter" in notebook.metadata or any(_OTTERS.search(cell.source) for cell in notebook.cells):
-            raise UserError(
-                f"{path} is a notebook for otter-grader: only nbgrader's source notebooks are imported."
-            )
         raise UserError(
-            f"{path} has no cell with points: is it the source notebook, with its solutions and tests?"
+            f"{path} has no cell with points: is it nbgrader's source notebook, with its solutions and tests?"
         )
     answers = [cell for cell in notebook.cells if cell.cell_type == "code" and is_solution(cell)]
     if answers and all(map(_is_as_released, answers)):
@@ -209,8 +180,13 @@ def _write_autotests(notebook: NotebookNode, path: Path) -> None:
     notebook.cells = made.cells
 
 
-def master_text(notebook: NotebookNode, lab: str, source: str, data: bool) -> str:
-    """The master of an imported lab: the notebook's cells in percent format, with nbgrader's metadata as it is."""
+def master_text(
+    notebook: NotebookNode, lab: str, source: str, data: bool, cells: Sequence[TestCell] = ()
+) -> str:
+    """The master of an imported lab: the notebook's cells in percent format, with nbgrader's metadata as it is.
+
+    The header names those of the test ``cells`` that run outside the student's process.
+    """
     import jupytext
 
     plain = nbformat.v4.new_notebook()
@@ -221,10 +197,18 @@ def master_text(notebook: NotebookNode, lab: str, source: str, data: bool) -> st
         text = next(text for text in texts if _survives(new_cell(text)))
         rest = {"rest": cell.source[len(text) :]} if text != cell.source else {}
         plain.cells.append(new_cell(text, metadata=metadata | rest))
-    entries = [f"nbgrader: {json.dumps(source)}", *([f"data: [{lab}]"] if data else [])]
-    header = ["# ---", "# jupyter:", "#   course:", *(f"#     {entry}" for entry in entries), "# ---", ""]
+    outside = [cell for cell in cells if not cell.reason]
+    entries = {
+        "nbgrader": source,
+        "data": [lab] if data else [],
+        "outside": [cell.grade_id for cell in outside],
+        "in_place": [cell.grade_id for cell in outside if cell.in_place],
+    }
+    lines = [
+        f"#     {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in entries.items() if value
+    ]
     body: str = jupytext.writes(plain, fmt="py:percent")
-    return "\n".join([*header, body[body.index("# %%") :]])
+    return "\n".join(["# ---", "# jupyter:", "#   course:", *lines, "# ---", "", body[body.index("# %%") :]])
 
 
 def _survives(cell: NotebookNode) -> bool:
@@ -235,90 +219,3 @@ def _survives(cell: NotebookNode) -> bool:
     text = jupytext.writes(nbformat.v4.new_notebook(cells=[cell, following]), fmt="py:percent")
     again = [(one.cell_type, one.source) for one in jupytext.reads(text, fmt="py:percent").cells]
     return again == [(one.cell_type, one.source) for one in (cell, following)]
-
-
-def tests_text(lab: str, source: str, cells: Sequence[TestCell], names: Names) -> str:
-    """The file of hidden tests: imports, constants and helpers of the moved cells, and a test for each."""
-    moved = [cell for cell in cells if not cell.reason]
-    shared = [names.given[name] for name in sorted({name for cell in moved for name in cell.given})]
-    by_kind: dict[type, list[str]] = {ast.Import: [], ast.Assign: [], ast.FunctionDef: []}
-    for node in dict.fromkeys(shared):
-        by_kind[ast.Import if isinstance(node, ast.ImportFrom) else type(node)].append(ast.unparse(node))
-    imports, constants, helpers = (list(dict.fromkeys(lines)) for lines in by_kind.values())
-    title = (
-        f"Lab {lab[:2]}: the test cells of {_as_words(source)}.ipynb that mean the same outside the notebook."
-    )
-    own = ["", "from autograder.testing import hidden_test, moved_cell"]
-    head = [f'"""{title}"""', "\n".join([*imports, *own]).strip(), "\n".join(constants)]
-    tests = [_as_test(cell, moved) for cell in moved]
-    return "\n\n\n".join(["\n\n".join(filter(None, head)), *helpers, *tests]) + "\n"
-
-
-def _as_test(cell: TestCell, moved: Sequence[TestCell]) -> str:
-    question = cell.grade_id.removeprefix("test_")
-    name = "test_" + re.sub(r"\W", "_", question)
-    if any(
-        other is not cell and re.sub(r"\W", "_", other.grade_id.removeprefix("test_")) == name[5:]
-        for other in moved
-    ):
-        name += f"_{moved.index(cell)}"
-    title = _title(_shown(cell.source))
-    said = title is not None and title == _title(cell.source)
-    body = (_without_title(cell.source) if said else cell.source).strip("\n")
-    title = _as_words(title or f"The cell {cell.grade_id}")
-    borrowed = [f'{n} = student.function("{n}")' for n in cell.functions]
-    borrowed += [f'{n} = student.value("{n}")' for n in cell.values]
-    head = [
-        f"@hidden_test({json.dumps(question, ensure_ascii=False)})",
-        "@moved_cell(in_place=True)" if cell.in_place else "@moved_cell",
-        f"def {name}(student):",
-        f'    """{title}"""',
-    ]
-    return "\n".join([*head, *textwrap.indent("\n".join(borrowed), "    ").splitlines(), _indented(body)])
-
-
-def _shown(source: str) -> str:
-    """A test cell as students get it, without its hidden tests."""
-    from nbgrader.preprocessors import ClearHiddenTests
-
-    cell = nbformat.v4.new_code_cell(source, metadata={"nbgrader": {"grade": True}})
-    return str(ClearHiddenTests().preprocess_cell(cell, {}, 0)[0].source)
-
-
-def _title(source: str) -> str | None:
-    """The docstring of a cell."""
-    try:
-        return ast.get_docstring(ast.parse(source))
-    except (SyntaxError, ValueError):
-        return None
-
-
-def _without_title(source: str) -> str:
-    """A cell without its docstring and the semicolon behind it; the rest of the line stays."""
-    title = ast.parse(source).body[0]
-    lines = source.encode().splitlines(
-        keepends=True
-    )  # places in a line are counted in bytes, and lines as Python does
-    last = (title.end_lineno or title.lineno) - 1
-    before = [*lines[: title.lineno - 1], lines[title.lineno - 1][: title.col_offset]]
-    rest = lines[last][title.end_col_offset :].decode().lstrip(" \t;\n\r")
-    return b"".join([*before, rest.encode(), *lines[last + 1 :]]).decode()
-
-
-def _as_words(text: str) -> str:
-    """A text that may stand between three quotes."""
-    return " ".join(text.split()).replace("\\", "/").replace('"""', "“”").rstrip('"')
-
-
-def _indented(body: str) -> str:
-    """The code indented once; unparsed where indenting would change a string of several lines."""
-    plain = textwrap.indent(body, "    ")
-    tree = ast.parse(body)
-    try:
-        inside = ast.parse(f"if True:\n{plain}\n    pass").body[0]
-    except SyntaxError:  # a line that goes on behind a backslash
-        return textwrap.indent(ast.unparse(tree), "    ")
-    assert isinstance(inside, ast.If)
-    if ast.dump(ast.Module(inside.body[:-1], [])) == ast.dump(ast.Module(tree.body, [])):
-        return plain
-    return textwrap.indent(ast.unparse(tree), "    ")

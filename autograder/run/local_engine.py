@@ -42,14 +42,14 @@ def grade_all(
         importlib.import_module("autograder.grading.grader")
         tests_of(assignment.lab)
         answers_of(assignment.lab)
-    pool = _WorkerPool(
-        iter(tasks), assignment, [ForkedWorker(assignment, zygotes.clone()) for _ in range(jobs)]
-    )
+    tasks, workers = iter(tasks), list[Worker]()
     try:
-        pool.begin()
-        yield pool.work()
+        workers += [ForkedWorker(assignment, zygotes.clone()) for _ in range(jobs)]
+        for worker in workers:  # each gets its first task when it is ready
+            worker.task = next(tasks, None)
+        yield _results(tasks, assignment, workers)
     finally:
-        pool.stop()
+        _stop(workers)
 
 
 class ForkedWorker(Worker):
@@ -90,73 +90,42 @@ def _serve_in_copy(descriptor: int, zygotes: Zygotes, keep: list[int]) -> None:
     serve(Connection(descriptor), zygotes)
 
 
-class _WorkerPool:
-    """The workers, what they have in hand, and what has to be done again."""
+def _stop(workers: list[Worker]) -> None:
+    while workers:
+        workers.pop().stop()
 
-    def __init__(self, tasks: Iterator[Task], assignment: Assignment, workers: list[ForkedWorker]):
-        self.tasks = tasks
-        self.assignment = assignment
-        self.workers: list[Worker] = [*workers]
-        self.retries: list[Task] = []
-        self.attempts = Attempts(assignment)
-        self.never_ready = 0
 
-    def next_task(self) -> Task | None:
-        """The next task; None when all are under way."""
-        return self.retries.pop() if self.retries else next(self.tasks, None)
-
-    def begin(self) -> None:
-        """Have a first task in hand for each worker: it gets it when it is ready."""
-        for worker in self.workers:
-            worker.task = self.next_task()
-
-    def stop(self) -> None:
-        """End the workers."""
-        while self.workers:
-            self.workers.pop().stop()
-
-    def work(self) -> Iterator[SubmissionResult]:
-        try:
-            while busy := [worker for worker in self.workers if worker.task]:
-                ready: Any = wait([worker.connection for worker in busy])
-                for worker in [worker for worker in busy if worker.connection in ready]:
-                    yield from self.answer(worker)
-        finally:
-            self.stop()
-
-    def answer(self, worker: Worker) -> Iterator[SubmissionResult]:
-        """Deal with a worker's message and give it the next task."""
-        was_ready = worker.ready
-        kind, value = worker.receive()
-        if kind == "ready":
-            assert worker.task is not None
-            worker.give(worker.task)  # not before: a large one would wait here for the worker to start
-            return
-        if kind == "cannot start":
-            raise GradingError(value)
-        task = worker.task
-        assert task is not None
-        worker.task = None
-        if kind == "died":
-            worker.stop()
-            self.workers.remove(worker)
-            self.never_ready = 0 if was_ready else self.never_ready + 1
-            if self.never_ready == _NEVER_READY:
-                raise GradingError("No worker can be started here: each one ended at once.")
-        if kind == "done":
-            self.attempts.any_done = True
-            yield value
-        elif kind == "died" and not was_ready:
-            self.retries.append(task)
-        elif (result := self.attempts.failed(task, kind, value)) is not None:
-            yield result
-        else:
-            self.retries.append(task)
-        if (following := self.next_task()) is None:
-            return
-        if kind == "died":
-            replacement = Worker(self.assignment)
-            replacement.task = following
-            self.workers.append(replacement)
-        else:
-            worker.give(following)
+def _results(
+    tasks: Iterator[Task], assignment: Assignment, workers: list[Worker]
+) -> Iterator[SubmissionResult]:
+    """Each result as it comes. ``workers`` are those that run, and end with the last task."""
+    attempts, again, never_ready = Attempts(assignment), list[Task](), 0
+    while busy := [worker for worker in workers if worker.task]:
+        ready: Any = wait([worker.connection for worker in busy])
+        for worker in [worker for worker in busy if worker.connection in ready]:
+            was_ready, task, (kind, value) = worker.ready, worker.task, worker.receive()
+            assert task is not None
+            if kind == "ready":
+                worker.give(task)  # not before: a large one would wait here for the worker to start
+                continue
+            result = value if kind == "done" else None
+            attempts.any_done |= kind == "done"
+            if result is None and (was_ready or kind != "died"):
+                result = attempts.failed(task, kind, value)
+            if result is None:
+                again.append(task)
+            worker.task = again.pop() if again else next(tasks, None)
+            if kind == "died":
+                worker.stop()
+                workers.remove(worker)
+                never_ready = 0 if was_ready else never_ready + 1
+                if never_ready == _NEVER_READY:
+                    raise GradingError("No worker can be started here: each one ended at once.")
+                if worker.task is not None:
+                    workers.append(Worker(assignment))
+                    workers[-1].task = worker.task
+            elif worker.task is not None:
+                worker.give(worker.task)
+            if result is not None:
+                yield result
+    _stop(workers)

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 
 from coursekit.demos import bundle
 
@@ -87,9 +86,7 @@ class Recorder:
     def __enter__(self) -> Recorder:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.gradebook.close()
 
     def begin(self, class_: Sequence[Submission], again: Collection[str] = ()) -> None:
@@ -137,9 +134,7 @@ class Recorder:
                 return
         again = graded_again(earlier, result)
         self.redone[result.student] = tuple(q.name for q in result.questions if q.name in again)
-        with self.gradebook.one_transaction():
-            self.gradebook.write(result, regraded=again)
-            marks = self.gradebook.marks(result.student)
+        marks = self.gradebook.write(result, regraded=again)
         self._write_files(result, marks)
         digest = self.store.put(result)
         self.files.made(
@@ -177,8 +172,7 @@ class Recorder:
         """Make a result's rows and files again unless they are current; the digest of what they are made from."""
         name = storable(result.student)
         if not self.gradebook.agrees(result, scores.get(name, {})):
-            self.gradebook.write(result, regraded=())
-            marks[name] = self.gradebook.marks(result.student)
+            marks[name] = self.gradebook.write(result, regraded=())
         entered = marks_of(marks, result.student)
         source = self.files.source(digest, digest_of_marks(entered), self._secret(result.student))
         if not self.files.are_current(self._files_of(result), source):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections import Counter
 from collections.abc import Collection
 from typing import Any
@@ -62,10 +63,6 @@ class LimitedServer(HTTPServer):
 
 def most_connections() -> int:
     """The connections for which this process has files, after raising its limit as far as the system allows."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limits
-        return MOST
     now, hardest = resource.getrlimit(resource.RLIMIT_NOFILE)
     wished = MOST + FILES_KEPT
     if now < wished:

@@ -114,7 +114,9 @@ def _own_attempt(handler: Handler, receipt: str) -> tuple[Person, Attempt]:
 
 def _card(handler: Handler, attempt: Attempt) -> dict[str, Any]:
     journal = handler.service.journal
-    return rules.card_of(attempt, journal.result(attempt), journal.used(attempt), handler.service.queue)
+    attempts = journal.attempts(attempt.lab, attempt.student)
+    used = 1 + sum(one.counted for one in attempts if one.number < attempt.number)
+    return rules.card_of(attempt, journal.result(attempt), used, handler.service.queue)
 
 
 class Attempts(Handler):

@@ -207,15 +207,6 @@ class Journal:
             row = self._db.execute("SELECT result FROM results WHERE attempt = ?", (attempt.id,)).fetchone()
         return _result(row[0]) if row else None
 
-    def used(self, attempt: Attempt) -> int:
-        """Which of its student's attempts it is, those left out that used up none."""
-        with self._database():
-            (before,) = self._db.execute(
-                "SELECT COUNT(*) FROM attempts WHERE lab = ? AND student = ? AND number < ? AND fault IS NOT 1",
-                (attempt.lab, attempt.student, attempt.number),
-            ).fetchone()
-        return int(before) + 1
-
     def attempts(self, lab: str, student: str | None = None) -> list[Attempt]:
         """The attempts at a lab, of one student or of all, in the order in which they came."""
         if student is None:

@@ -13,7 +13,6 @@ import logging
 import os
 import re
 import threading
-import time
 import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -46,8 +45,6 @@ log = logging.getLogger(__name__)
 
 #: Seconds that a login may take, and that the learning system has for an answer.
 LOGIN, ANSWER = 600, 20
-#: Seconds for which the learning system's keys are good, and after which they are asked again for one that is not among them.
-KEYS, KEYS_AGAIN = 3600, 30
 
 _CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 AGS = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
@@ -102,7 +99,7 @@ class _Cookies(CookieService):
 
 
 class _Session(SessionService):
-    """Is forgotten with its request: the nonce is signed, and the state is the browser's cookie."""
+    """Holds nothing between requests: the nonce is signed, and the state is the browser's cookie."""
 
     def __init__(self, request: _Request, secret: str):
         super().__init__(request)
@@ -137,13 +134,8 @@ class _Login(OIDCLogin[_Request, ToolConfDict, _Session, _Cookies, str]):
 
 
 class _Launch(MessageLaunch[_Request, ToolConfDict, _Session, _Cookies]):
-    keys: Keys
-
     def _get_request_param(self, key: str) -> str:
         return self._request.get_param(key)
-
-    def fetch_public_key(self, key_set_url: str) -> Any:
-        return self.keys.with_key(str(self._jwt["header"].get("kid")))
 
 
 class Patient(requests.Session):
@@ -151,28 +143,6 @@ class Patient(requests.Session):
 
     def request(self, *args: Any, **more: Any) -> requests.Response:
         return super().request(*args, **{"timeout": ANSWER, **more})
-
-
-class Keys:
-    """The learning system's public keys. Its methods may be called from any thread."""
-
-    def __init__(self, address: str):
-        self._address, self._lock = address, threading.Lock()
-        self._read, self._at = dict[str, Any](), float("-inf")
-
-    def with_key(self, name: str) -> dict[str, Any]:
-        """The keys, asked for anew when they are old or do not hold this one. ``LtiException`` when there are none to be had."""
-        with self._lock:
-            age = time.monotonic() - self._at
-            known = any(key.get("kid") == name for key in self._read.get("keys", ()))
-            if age > KEYS or (age > KEYS_AGAIN and not known):
-                self._at = time.monotonic()  # a stranger does not have it asked more often
-                try:
-                    read = Patient().get(self._address).json()
-                    self._read = {"keys": [dict(key) for key in read["keys"]]}
-                except (requests.RequestException, ValueError, TypeError, KeyError) as error:
-                    raise LtiException(f"{self._address} gives no keys: {error}") from None
-            return self._read
 
 
 class Lti:
@@ -198,7 +168,6 @@ class Lti:
         )
         self.tool.set_private_key(self.policy.issuer, private_key())
         self.tool.set_public_key(self.policy.issuer, self.public)
-        self.keys = Keys(self.policy.keyset)
         self.threads = ThreadPoolExecutor(4, "lti")
         self._lock = threading.Lock()
         self._use_list()
@@ -218,8 +187,7 @@ class Lti:
     def claims(self, request: _Request) -> Mapping[str, Any]:
         """What a launch says that is good. A ``Failure`` says in a sentence why one is not."""
         session = _Session(request, self.service.secret)
-        launch = _Launch(request, self.tool, session, _Cookies(request))
-        launch.keys = self.keys
+        launch = _Launch(request, self.tool, session, _Cookies(request), requests_session=Patient())
         # The library compares the audience itself. A clock that is a second slow must refuse nobody.
         options: Any = {"verify_aud": False, "verify_iat": False, "require": ["exp", "sub", "nonce"]}
         launch.set_jwt_verify_options(options)
@@ -364,7 +332,7 @@ def private_key() -> str:
 
 
 class _FromSystem(Handler):
-    """An address that the learning system's pages send a browser to: its word is checked, not its origin."""
+    """An address to which the learning system's pages send a browser: the token is checked, not the origin."""
 
     @property
     def lti(self) -> Lti:

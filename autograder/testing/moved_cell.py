@@ -1,21 +1,19 @@
 """A test cell of an imported nbgrader notebook as a hidden test: its own code, and the student's names behind the sandbox.
 
-``autograder import`` writes such tests::
+The header of an imported lab's master names the cells that run so::
 
-    @hidden_test("correct_squares")
-    @moved_cell
-    def test_correct_squares(student):
-        '''Check that squares returns the correct output for several inputs'''
-        squares = student.function("squares")
-        assert squares(1) == [1]
+    #   course:
+    #     nbgrader: "ps1/problem1"
+    #     outside: ["correct_squares", "sorts_in_place"]
+    #     in_place: ["sorts_in_place"]
 
 The cell's code stays as its author wrote it, for what comes back behaves as it would in the notebook: a student's error
 is raised as Python's own, an argument that was changed is changed here too, an iterator is one again. What cannot
 be sent (an object of the student's own class, a data frame) ends the test with ``BadReply``.
 
 What is expected is the test's own: where a student's function changed an argument, the cell runs once more with arguments
-that stay as they are, and has to hold both times. Where the author's own answer changes arguments, ``autograder import``
-writes ``@moved_cell(in_place=True)``, and the cell runs once, as in a notebook.
+that stay as they are, and has to hold both times. Where the author's own answer changes arguments, the cell is
+named in ``in_place`` and runs once, as in a notebook.
 """
 
 from __future__ import annotations
@@ -25,25 +23,27 @@ import builtins
 import collections
 import contextlib
 import functools
-import inspect
 import io
-import linecache
 import random
 import sys
 import traceback
 import warnings
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
 
 import numpy as np
 
+from autograder.course.masters import course_header, lab_as_written, read_master
 from autograder.errors import UserError
 from autograder.sandbox.child.mutation import contents_of, is_random_generator
 from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Scene, Student
 from autograder.testing.expect import Failed
+from autograder.testing.movable import Names, TestCell, test_cells_of
+from autograder.testing.run import HiddenTest
 
 #: Characters of a test's message to a student.
 _LONGEST_MESSAGE = 300
@@ -222,54 +222,135 @@ def _write_back(mine: Any, theirs: Any) -> None:
         mine.copy_(theirs)
 
 
-def moved_cell(
-    function: Callable[[Any], None] | None = None, *, in_place: bool = False
-) -> Callable[..., Any]:
-    """Make the code of a test cell a hidden test; any error in it is a failed test, as a red cell is in nbgrader.
+def hidden_tests(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
+    """The hidden tests of an imported lab (full name), by question; none for a cell that stays beside the student's code."""
+    header = course_header(lab)
+    cells, names = test_cells_of(read_master(lab).cells)
+    found: dict[str, tuple[HiddenTest, ...]] = {name: () for name, _ in lab_as_written(lab).questions}
+    for cell in cells:
+        if cell.grade_id in header.get("outside", ()):
+            cell = replace(cell, in_place=cell.grade_id in header.get("in_place", ()))
+            found[cell.grade_id.removeprefix("test_")] = (as_hidden_test(cell, names, lab),)
+    return found
 
-    ``in_place``: the cell looks at what a function makes of its arguments, so that what the student's makes of them counts.
-    """
-    if function is None:
-        return functools.partial(moved_cell, in_place=in_place)
 
-    @functools.wraps(function)
-    def test(student: Student) -> None:
+def as_hidden_test(cell: TestCell, names: Names, lab: str) -> HiddenTest:
+    """The cell as a hidden test; any error in it is a failed test, as a red cell is in nbgrader."""
+    cell = replace(cell, source=cell.source.replace("\r\n", "\n").replace("\r", "\n"))
+    kinds = (ast.Import, ast.ImportFrom, ast.Assign, ast.FunctionDef)  # each finds what it needs above it
+    given = dict.fromkeys(names.given[name] for name in cell.given)
+    source = "\n".join(ast.unparse(node) for node in sorted(given, key=lambda node: kinds.index(type(node))))
+    question = cell.grade_id.removeprefix("test_")
+    return HiddenTest(question, cell.grade_id, _title(cell), _MovedCell(cell, source), 1.0, lab)
+
+
+def _title(cell: TestCell) -> str:
+    """The docstring of the cell as students get it, else its name."""
+    hidden, lines = hidden_lines(cell.source), cell.source.split("\n")
+    shown = "\n".join(line for number, line in enumerate(lines, 1) if number not in hidden)
+    try:
+        title = ast.get_docstring(ast.parse(shown))
+    except (SyntaxError, ValueError):
+        title = None
+    return " ".join((title or f"The cell {cell.grade_id}").split())
+
+
+def hidden_lines(source: str) -> set[int]:
+    """The numbers (from 1) of a test cell's lines that students do not get."""
+    hidden, inside = set[int](), False
+    for number, line in enumerate(source.split("\n"), 1):
+        inside |= "BEGIN HIDDEN TESTS" in line
+        if inside:
+            hidden.add(number)
+        inside &= "END HIDDEN TESTS" not in line
+    return hidden
+
+
+#: The names of the test cell, and of what other cells give to it, in tracebacks.
+_CELL, _GIVEN = "<the test cell>", "<given to the test cell>"
+
+
+class _Namespace(dict[str, Any]):
+    """The global names of a test cell. Those that it has not bound itself are the student's."""
+
+    def __init__(self, cell: TestCell, loan: Loan):
+        super().__init__(__name__="__main__")
+        self._cell = cell
+        self._loan = loan
+
+    def __missing__(self, name: str) -> Any:
+        if name in self._cell.functions:
+            self[name] = self._loan.function(name)
+        elif name in self._cell.values:
+            self[name] = self._loan.value(name)
+        else:
+            raise KeyError(name)
+        return self[name]
+
+
+@dataclass(frozen=True)
+class _MovedCell:
+    """A test cell's code, and the imports, constants and helper functions of other cells that it needs, as a source."""
+
+    cell: TestCell
+    given: str
+
+    def __call__(self, student: Student) -> None:
         loan = Loan(student)
-        _run(function, loan)
-        if loan.changed and not in_place:
+        self._run(loan)
+        if loan.changed and not self.cell.in_place:
             try:
-                _run(function, Loan(student, write_back=False))
+                self._run(Loan(student, write_back=False))
             except Failed:
                 raise Failed("this holds only where your function changes what it is given") from None
 
-    return test
+    def _run(self, loan: Loan) -> None:
+        """Run the cell's code in a namespace of its own; what it ends with, as a hidden test says it."""
+        loan.may_stop = "StopIteration" in self.cell.source
+        failure: BaseException | None = None
+        try:
+            _seed_random_numbers(self.cell.grade_id)
+            space = _Namespace(self.cell, loan)
+            with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate():
+                exec(_compiled(self.given, _GIVEN), space)
+                exec(_compiled(self.cell.source, _CELL), space)
+        except (UserError, KeyboardInterrupt):
+            raise
+        except (
+            BaseException
+        ) as error:  # in a notebook each is a red cell: SystemExit, and pytest's own for what does not hold
+            if not isinstance(error, Exception) and type(error).__module__.startswith("autograder."):
+                raise  # the clock
+            failure = error
+        if loan.trouble is not None:
+            raise loan.trouble
+        if failure is None:
+            return
+        if loan.odd:
+            raise BadReply(loan.odd, f"returned a value of type {loan.odd}") from None
+        if isinstance(own := getattr(failure, "student_error", None), StudentError):
+            raise own from None
+        raise failure if isinstance(failure, Failed) else Failed(self._in_words(failure)) from None
+
+    def _in_words(self, failure: BaseException) -> str:
+        """The author's own words; else the line, where students have it; else only that something hidden does not hold."""
+        texts = {_CELL: self.cell.source, _GIVEN: self.given}
+        frames = traceback.extract_tb(failure.__traceback__)
+        last = frames[-1]
+        said_here = isinstance(failure, AssertionError) and last.filename in texts
+        if said_here and (words := _literal_words(texts[last.filename], last.lineno or 0)):
+            return words[:_LONGEST_MESSAGE]
+        lines = [frame.lineno or 0 for frame in frames if frame.filename == _CELL]
+        if not lines or lines[-1] in hidden_lines(self.cell.source):
+            return "a hidden check of this cell does not hold"
+        return f"this does not hold: {self.cell.source.split(chr(10))[lines[-1] - 1].strip()}"[
+            :_LONGEST_MESSAGE
+        ]
 
 
-def _run(function: Callable[[Any], None], loan: Loan) -> None:
-    """Run the cell's code; what it ends with, as a hidden test says it."""
-    loan.may_stop = "StopIteration" in inspect.getsource(function)
-    failure: BaseException | None = None
-    try:
-        _seed_random_numbers(function.__name__)
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate():
-            _made_anew(function)(loan)
-    except (UserError, KeyboardInterrupt):
-        raise
-    except (
-        BaseException
-    ) as error:  # in a notebook each is a red cell: SystemExit, and pytest's own for what does not hold
-        if not isinstance(error, Exception) and type(error).__module__.startswith("autograder."):
-            raise  # the clock
-        failure = error
-    if loan.trouble is not None:
-        raise loan.trouble
-    if failure is None:
-        return
-    if loan.odd:
-        raise BadReply(loan.odd, f"returned a value of type {loan.odd}") from None
-    if isinstance(own := getattr(failure, "student_error", None), StudentError):
-        raise own from None
-    raise failure if isinstance(failure, Failed) else Failed(_in_words(function, failure)) from None
+@functools.cache
+def _compiled(source: str, file: str) -> CodeType:
+    return compile(source, file, "exec", dont_inherit=True)
 
 
 def _seed_random_numbers(name: str) -> None:
@@ -281,57 +362,13 @@ def _seed_random_numbers(name: str) -> None:
         torch.manual_seed(seed)
 
 
-def _made_anew(function: Callable[[Any], None]) -> Callable[[Any], None]:
-    """The cell's function in a namespace of its own: what one run makes of the file's constants is nobody else's."""
-    space: dict[str, Any] = {"__name__": function.__module__, "__file__": function.__code__.co_filename}
-    exec(_alone(function.__code__.co_filename, function.__name__), space)
-    made: Callable[[Any], None] = space.get(function.__name__, function)
-    return made
-
-
-@functools.cache
-def _alone(file: str, name: str) -> CodeType:
-    """The file of a moved cell without its other tests, and with this one undecorated; its lines are where they were."""
-    tree = ast.parse("".join(linecache.getlines(file)))
-    tree.body = [
-        node
-        for node in tree.body
-        if not (isinstance(node, ast.FunctionDef) and _is_test(node)) or node.name == name
-    ]
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name == name:
-            node.decorator_list = []
-    return compile(tree, file, "exec", dont_inherit=True)
-
-
-def _is_test(node: ast.FunctionDef) -> bool:
-    calls = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
-    return any(getattr(one, "id", getattr(one, "attr", "")) == "hidden_test" for one in calls)
-
-
-def _in_words(function: Any, failure: BaseException) -> str:
-    """The author's own words; else the line, where students have it; else only that something hidden does not hold."""
-    file = function.__code__.co_filename
-    first, last = _lines(function)
-    frames = traceback.extract_tb(failure.__traceback__)
-    lines = [frame.lineno or 0 for frame in frames if frame.filename == file]
-    inside = [line for line in lines if first <= line <= last]
-    said_here = isinstance(failure, AssertionError) and frames[-1].filename == file
-    if said_here and (words := _literal_words(file, frames[-1].lineno or 0)):
-        return words[:_LONGEST_MESSAGE]
-    if not inside or _is_hidden(file, first, inside[-1]):
-        return "a hidden check of this cell does not hold"
-    return f"this does not hold: {linecache.getline(file, inside[-1]).strip()}"[:_LONGEST_MESSAGE]
-
-
-def _literal_words(file: str, line: int) -> str:
+def _literal_words(source: str, line: int) -> str:
     """What the ``assert`` or ``raise`` in this line says for itself: a value that is formatted into it may be a student's
     choice of words, and so a hidden input. "" where it says nothing but values.
     """
-    tree = ast.parse("".join(linecache.getlines(file)))
     statements = [
         node
-        for node in ast.walk(tree)
+        for node in ast.walk(ast.parse(source))
         if isinstance(node, (ast.Assert, ast.Raise)) and node.lineno <= line <= (node.end_lineno or 0)
     ]
     said = statements[-1] if statements else None
@@ -342,16 +379,3 @@ def _literal_words(file: str, line: int) -> str:
     texts = [part.value if isinstance(part, ast.Constant) else "…" for part in parts]
     words = "".join(text for text in texts if isinstance(text, str)).strip()
     return words if words.strip("… ") else ""
-
-
-def _lines(function: Any) -> tuple[int, int]:
-    source, first = inspect.getsourcelines(function)
-    return first, first + len(source) - 1
-
-
-def _is_hidden(file: str, first: int, line: int) -> bool:
-    """Whether the line stands in a region that students do not get."""
-    marks = [
-        text for number in range(first, line) if "HIDDEN TESTS" in (text := linecache.getline(file, number))
-    ]
-    return bool(marks) and "BEGIN" in marks[-1]

@@ -1,4 +1,4 @@
-"""Hidden tests: how one is declared, how a lab's are collected, and how one is run on an answer.
+"""Hidden tests: how a lab's are collected, and how one is run on an answer.
 
 A test's title is what a student reads; it names no input. ``student`` is a ``sandbox.host.student.Student``. The inputs are drawn
 from the course's secret salt, the same for every student and every regrade. Every test must compare values: a test that a
@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import inspect
 import io
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from types import ModuleType
 from typing import Any, TypeVar, cast
 
-from autograder.course.masters import lab_as_written, solution, source_of_import
+from autograder.course.masters import solution, source_of_import
 from autograder.errors import UserError
 from autograder.results import TestResult
 from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone, TraceEntry
@@ -73,42 +71,18 @@ class HiddenTest:
     deducts: float = 0.0
 
 
-def hidden_test(question: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Mark a function as a hidden test of ``question``: a test cell of an imported lab."""
-
-    def mark(function: Callable[..., None]) -> Callable[..., None]:
-        title = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
-        if not title:
-            raise ValueError(
-                f"hidden test {function.__name__} needs a docstring: the title that students read"
-            )
-        marked: Any = function
-        lab = function.__module__.removesuffix(".cells").rpartition(".m")[2]
-        marked.hidden_test = HiddenTest(question, function.__name__, title, function, 1.0, lab)
-        return function
-
-    return mark
-
-
 @cache
 def tests_of(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
     """The hidden tests of a lab (full name) by question, in the order of the file.
 
-    A question of an imported lab has none when its test cell stayed in the notebook.
+    A question of an imported lab has none when its test cell stays beside the student's code.
     """
-    if not source_of_import(lab):
-        # The module that makes tests of question files stands above this one, which serves its callers.
-        engine = importlib.import_module("autograder.questions.engine.as_tests")
-        found: dict[str, tuple[HiddenTest, ...]] = engine.hidden_tests(lab)
-        return found
-    by_question: dict[str, list[HiddenTest]] = {name: [] for name, _ in lab_as_written(lab).questions}
-    for test in _tests_in(importlib.import_module(f"autograder.questions.m{lab}.cells")):
-        by_question.setdefault(test.question, []).append(test)
-    return {question: tuple(tests) for question, tests in by_question.items()}
-
-
-def _tests_in(module: ModuleType) -> list[HiddenTest]:
-    return [value.hidden_test for value in vars(module).values() if hasattr(value, "hidden_test")]
+    # The modules that make tests stand above this one, which serves their callers.
+    maker = (
+        "autograder.testing.moved_cell" if source_of_import(lab) else "autograder.questions.engine.as_tests"
+    )
+    found: dict[str, tuple[HiddenTest, ...]] = importlib.import_module(maker).hidden_tests(lab)
+    return found
 
 
 @dataclass(frozen=True)

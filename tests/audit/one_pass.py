@@ -6,20 +6,21 @@ What is found wrong is a list of sentences, each of which names the answer and w
 from __future__ import annotations
 
 import ast
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import pytest
-from coursekit.checks import asked_again, time_limit
+from coursekit.checks import questions, time_limit
 from coursekit.checks.api import judge
 
 from autograder.audit.question import audit_answer, audit_question, in_a_notebook
 from autograder.course.masters import solution
 from autograder.course.policy_file import spec
 from autograder.sandbox.host.student import Student
-from autograder.testing.run import run_question, set_salt
+from autograder.testing.run import run_question, salt, set_salt
 from tests.audit.slips import slips_of
 from tests.audit.styles import TOGETHER, styles_for, varied
 
@@ -46,14 +47,14 @@ LITTLE = 0.4
 SALT = "no salt set: development only"
 
 
-def faults(lab: str, question: str, salt: str = SALT) -> list[str]:
-    """Whatever is wrong with how a question is graded, with inputs drawn from ``salt``."""
-    set_salt(salt)
+def faults(lab: str, question: str, drawn: str = SALT) -> list[str]:
+    """Whatever is wrong with how a question is graded, with inputs drawn from the salt ``drawn``."""
+    set_salt(drawn)
     # Nothing here goes on for ever, and a busy machine changes no card.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(time_limit, "SECONDS", 600.0)
         with patch.context() as longer:
-            longer.setattr(asked_again, "SECONDS", 20.0)
+            longer.setattr(questions, "AGAIN_SECONDS", 20.0)
             found = audit_question(lab, question, dict(spec(lab).questions)[question]).sentences
         parts = [_paid_once, _nothing_given_away, _slips, _honest_variations, _rubbish]
         return [*found, *(fault for part in parts for fault in part(lab, question))]
@@ -156,12 +157,19 @@ def variation_faults(lab: str, question: str, styles: list[str]) -> list[str]:
     return [fault, *said] if fault else said
 
 
+def _few(question: str) -> list[str]:
+    """Kinds of rubbish: nothing, numbers, and two that differ from question to question. `make proof` tries all kinds."""
+    nothing, *others, numbers = RUBBISH
+    turn = zlib.crc32(question.encode())
+    return [nothing, numbers, *(others[(turn + step) % len(others)] for step in (0, len(others) // 2))]
+
+
 def _rubbish(lab: str, question: str) -> Iterator[str]:
     """Whatever comes back is judged; no card says that a function raised an error which the check itself ran into with it."""
     points = dict(spec(lab).questions)[question]
-    for name, rubbish in RUBBISH.items():
+    for name in _few(question) if salt() == SALT else RUBBISH:
 
-        def answer(*given: Any, _rubbish: Any = rubbish, **named: Any) -> Any:
+        def answer(*given: Any, _rubbish: Any = RUBBISH[name], **named: Any) -> Any:
             return _rubbish
 
         if fault := audit_answer(lab, question, points, "worthless", name, answer).fault:

@@ -15,6 +15,7 @@ from autograder.course.masters import all_labs, solution
 from autograder.course.policy_file import spec
 from autograder.questions.engine.answers import answers_of
 from autograder.questions.engine.question import questions_of
+from autograder.testing import run
 from tests.audit import one_pass, styles
 from tests.audit.one_pass import faults
 
@@ -69,4 +70,6 @@ def test_an_answer_that_a_hidden_test_sends_into_the_sandbox_is_named(monkeypatc
 def test_a_card_that_blames_an_error_on_rubbish_is_named(monkeypatch):
     blames = Verdict(QUESTION, (Mark("A check.", False, "your function raised KeyError"),))
     monkeypatch.setattr(one_pass, "judge", lambda *_: blames)
-    assert len(list(one_pass._rubbish(LAB, QUESTION))) == len(one_pass.RUBBISH)
+    for salt, kinds in ((run.salt(), one_pass._few(QUESTION)), ("another", one_pass.RUBBISH)):
+        monkeypatch.setattr(one_pass, "SALT", salt)
+        assert len(list(one_pass._rubbish(LAB, QUESTION))) == len(kinds)

@@ -22,9 +22,9 @@ pytestmark = [
 ]
 
 
-#: Labs whose answers take and return other kinds of values: arrays, texts, modules, a whole translator. The audit judges every right
-#: answer without a sandbox, and the classes of labs 01 and 07 are graded elsewhere.
-KINDS = ("00", "04", "09", "12")
+#: Labs whose answers take and return other kinds of values: arrays, texts, the modules of a whole translator. The audit judges every
+#: right answer without a sandbox, and the classes of labs 01 and 07 are graded elsewhere.
+KINDS = ("00", "04", "12")
 
 
 @pytest.mark.parametrize(

@@ -33,11 +33,6 @@ def test_two_misconceptions_are_about_two_questions():
             assert sum(written[question] != right[question] for question in right) == count, (name, seed)
 
 
-def test_no_answer_is_picked_over_another():
-    for seed in range(50):
-        assert len(pick({"one": ["a", "b", "c", "d"], "two": ["e"]}, 2, random.Random(seed))) == 2
-
-
 def test_every_misconception_may_be_met():
     wrong = {
         question: [a.name for a in answers] for question, answers in answers_of(LAB)["misconception"].items()

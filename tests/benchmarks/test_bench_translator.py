@@ -31,8 +31,9 @@ def test_all_contenders_learn_from_the_same_batches_and_their_speeds_are_written
     monkeypatch.setattr("coursekit.data.load", lambda *_: parallel.load("train")[:40])
     monkeypatch.setattr(bench, "BUILD", tmp_path)
     monkeypatch.setattr(bench, "ROUNDS", 1)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     plan = "d_model=16 heads=2 d_ff=24 layers=1 dropout=0 batch_tokens=150 rate=0.01 vocabulary=290"
-    monkeypatch.setattr("sys.argv", f"bench --threads 1 --device cpu --plan {plan}".split())
+    monkeypatch.setattr("sys.argv", f"bench --threads 1 --plan {plan}".split())
     bench.main()
     rows = json.loads((tmp_path / "translator.json").read_text())["training"]
     assert {row["name"] for row in rows} >= {"ours", "torch.nn.Transformer", "ours with PyTorch's kernels"}

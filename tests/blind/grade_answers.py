@@ -1,9 +1,9 @@
 """Grades answers that were written blind, and sets what they got beside what their authors thought fair.
 
-    python -m tests.blind.grade_answers ANSWERS OUT --fair TABLE.md [--labs 02,04]
+    python -m tests.blind.grade_answers ANSWERS OUT --fair TABLE.md
 
 ANSWERS holds files ``NN_student.py``: a section for each question begins ``#%% question``; ``#%% +before question``
-is a cell put before that one (``+before FIRST``: behind the setup cell). TABLE.md has a row for each wrong answer:
+is put before that one (``+before FIRST``: before the file's first). TABLE.md has a row for each wrong answer:
 ``| lab | student | question | what was planted | points/maximum | …``. OUT is an empty folder. The name of an honest student
 begins with ``honest``.
 """
@@ -11,13 +11,19 @@ begins with ``honest``.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import re
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import nbformat
+from coursekit.notebook.verdict import MIME, last_verdicts
 
-from autograder.course.build import released_notebook
+from autograder.audit.simulate import answered
 from autograder.course.masters import lab_name
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.pipeline import run
@@ -26,28 +32,16 @@ from autograder.run.pipeline import run
 Planted = dict[tuple[str, str, str], tuple[str, float]]
 
 
-def filled(lab: str, text: str) -> nbformat.NotebookNode:
-    """The released notebook with the sections of an answers file in it; ValueError when one has no cell."""
-    notebook = released_notebook(lab)
+def answers_in(text: str) -> dict[str, str]:
+    """question -> its answer, behind what stands before it."""
     parts = re.split(r"^#%% (.*)$", text, flags=re.M)
-    left = {head.strip(): body.strip("\n") for head, body in zip(parts[1::2], parts[2::2], strict=True)}
-    cells = []
-    for cell in notebook.cells:
-        meta = cell.metadata.get("nbgrader", {})
-        name = meta.get("grade_id", "")
-        if before := left.pop(f"+before {name}", None):
-            cells.append(nbformat.v4.new_code_cell(before))
-        if cell.cell_type == "code" and name in left:
-            cell.source = left.pop(name)
-        elif cell.cell_type == "markdown" and meta.get("solution"):
-            cell.source = "An answer in a sentence."
-        cells.append(cell)
-        if name == "setup" and (first := left.pop("+before FIRST", None)):
-            cells.append(nbformat.v4.new_code_cell(first))
-    if left:
-        raise ValueError(f"no cell for {sorted(left)}")
-    notebook.cells = cells
-    return notebook
+    found = {head.strip(): body.strip("\n") for head, body in zip(parts[1::2], parts[2::2], strict=True)}
+    questions = [head for head in found if not head.startswith("+before ")]
+    answers = {question: found[question] for question in questions}
+    for question in found.keys() - answers.keys():
+        place = question.removeprefix("+before ").replace("FIRST", questions[0])
+        answers[place] = f"{found[question]}\n\n\n{answers.get(place, '')}"
+    return answers
 
 
 def planted_in(table: str) -> Planted:
@@ -60,12 +54,35 @@ def planted_in(table: str) -> Planted:
     return found
 
 
+def cards_of(sources: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """What the cards of a notebook with these cells say, by question, as they are saved with it."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for source in sources:
+            with contextlib.suppress(Exception, SystemExit):
+                exec(source, namespace)
+    return {
+        name: {"question": name, "marks": [[mark.title, mark.passed, mark.hint] for mark in verdict.marks]}
+        for name, verdict in last_verdicts.items()
+    }
+
+
 def graded(lab: str, answers: Iterable[Path], out: Path) -> Sequence[SubmissionResult]:
     """Grade a lab's answers, each as a student's notebook."""
     for path in answers:
         target = out / "submitted" / path.stem.partition("_")[2] / lab / f"{lab}.ipynb"
         target.parent.mkdir(parents=True)
-        nbformat.write(filled(lab, path.read_text(encoding="utf-8")), target)
+        notebook = answered(lab, answers_in(path.read_text(encoding="utf-8")))
+        with ProcessPoolExecutor(1, get_context("spawn")) as process:
+            cards = process.submit(
+                cards_of, [c.source for c in notebook.cells if c.cell_type == "code"]
+            ).result()
+        for cell in notebook.cells:
+            if record := cards.get(
+                cell.metadata.get("nbgrader", {}).get("grade_id", "").removeprefix("test_")
+            ):
+                cell.outputs = [nbformat.v4.new_output("display_data", {MIME: record})]
+        nbformat.write(notebook, target)
     return run(lab, out / "submitted", out / "graded", jobs=1).results
 
 
@@ -95,13 +112,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("answers", type=Path)
     parser.add_argument("out", type=Path, help="an empty folder")
-    parser.add_argument("--labs", default="", help="numbers, with commas between; else all that have answers")
     parser.add_argument("--fair", type=Path, required=True)
     given = parser.parse_args()
     planted = planted_in(given.fair.read_text(encoding="utf-8"))
     files = sorted(given.answers.glob("[0-9][0-9]_*.py"))
     everything: list[SubmissionResult] = []
-    for number in given.labs.split(",") if given.labs else sorted({path.name[:2] for path in files}):
+    for number in sorted({path.name[:2] for path in files}):
         lab = lab_name(number)
         results = graded(lab, [path for path in files if path.name.startswith(number)], given.out / lab)
         everything += results

@@ -50,15 +50,14 @@ def test_what_the_machine_refuses_is_one_sentence_and_an_error_of_ours_is_still_
         module.main()
 
 
-def test_a_log_in_an_old_alphabet_ends_no_command():
+def test_a_log_in_an_old_alphabet_ends_no_command_and_a_python_that_leaves_out_assertions_is_refused():
     """Windows writes a redirected output so, and one name of a student's would do."""
-    done = subprocess.run(
-        [sys.executable, "-m", "autograder.cli", "check-course"],
-        env=os.environ | {"PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        check=False,
-    )
+    words = ["-m", "autograder.cli", "check-course"]
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([sys.executable, *words], env=ascii_only, capture_output=True)
     assert done.returncode == 0 and done.stderr == b"" and b"Isolation" in done.stdout
+    done = subprocess.run([sys.executable, "-O", *words], capture_output=True, text=True)
+    assert done.returncode == 2 and "PYTHONOPTIMIZE" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_results_are_not_written_where_submissions_read(tmp_path, monkeypatch):

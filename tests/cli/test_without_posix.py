@@ -6,8 +6,6 @@ import os
 import shutil
 from pathlib import Path
 
-import pytest
-
 from autograder.course.masters import course_root
 from tests.fixtures.frozen_course import LAB, command, unhurried
 
@@ -20,41 +18,26 @@ del os.fork, os.sched_getaffinity
 """
 
 
-@pytest.fixture(scope="module")
-def course(frozen: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the frozen course with its built lab, that a build may write into."""
-    root = unhurried(shutil.copytree(frozen, tmp_path_factory.mktemp("windows") / "course"))
+def test_a_lab_is_checked_and_released_and_a_class_is_collected_and_exported(frozen: Path, graded, tmp_path):
+    root = unhurried(shutil.copytree(frozen, tmp_path / "windows"))
     shutil.copytree(course_root() / "notebooks" / LAB, root / "notebooks" / LAB)
     for name in ("pyproject.toml", "requirements.lock"):
         shutil.copy(course_root() / name, root)
-    return root
-
-
-@pytest.fixture
-def run(course: Path, tmp_path: Path):
-    """``run("build", "01")``: what the command prints, with Unix's modules hidden from it."""
     (tmp_path / "hidden").mkdir()
     (tmp_path / "hidden" / "sitecustomize.py").write_text(HIDE)
-    path = os.pathsep.join(map(str, (tmp_path / "hidden", course, course / "notebooks")))
+    path = os.pathsep.join(map(str, (tmp_path / "hidden", root, root / "notebooks")))
 
     def run(*words: object) -> str:
-        done = command(*words, root=course, PYTHONPATH=path)
+        done = command(*words, root=root, PYTHONPATH=path)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    return run
-
-
-def test_a_lab_is_checked_and_released(run, tmp_path):
-    assert LAB in run("check-course")
     assert f"✓ {LAB}" in run("build", "--check", "01")
     run("release", "01", "--out", tmp_path / "bundle")
     assert (tmp_path / "bundle" / LAB / f"{LAB}.ipynb").is_file()
-
-
-def test_a_class_is_collected_and_its_results_are_exported(run, graded, tmp_path):
-    said = run("collect", graded / "submitted", "01", "--submitted", tmp_path / "submitted")
-    assert "2 submissions" in said
+    assert "2 submissions" in run(
+        "collect", graded / "submitted", "01", "--submitted", tmp_path / "submitted"
+    )
     (graded / "out" / ".lock").unlink()  # Unix's; Windows has a lock of its own in its place
     run("export", "canvas", "01", "--out", graded / "out", "--to", tmp_path / "exports")
     assert "ada" in (tmp_path / "exports" / f"canvas-{LAB}.csv").read_text(encoding="utf-8")

@@ -20,16 +20,15 @@ import pytest
 from autograder.collect import Collected, collect
 from autograder.course import lists
 from autograder.course.class_list import read_class_list
-from autograder.course.lab import LabSpec
 from autograder.course.lists import CsvList, read_list
 from autograder.course.policy_file import extension_of, settings
 from autograder.errors import UserError
 from autograder.exports import Exported, export
-from autograder.results import QuestionResult, SubmissionResult
+from autograder.results import QuestionResult
 
-Make = Callable[..., SubmissionResult]
 LAB = "07_self_attention"
 FILES = Path(__file__).parents[1] / "fixtures" / "moodle_files"
+SHEET = "a24-worksheet-en.csv"
 COURSE = 'timezone = "Europe/Berlin"\nteam = ["teacher", "lehrer"]\n'
 DUE = f"[labs.{LAB[:2]}]\ndue = 2026-11-20T23:59:00\n[late]\npercent_per_day = 20\n"
 #: Whose notebook was handed in to a24.
@@ -50,11 +49,6 @@ def a_class(tmp_path: Path, course_at) -> Callable[..., Collected]:
     return collected
 
 
-def worth(earned: float, make_result: Make, student: str, **more: object) -> SubmissionResult:
-    """A result of so many of 24 points."""
-    return make_result(student, questions=(QuestionResult("one_hot", earned, 24),), **more)
-
-
 def rows_of(made: Exported, sheet: Path | str) -> dict[str, dict[str, str]]:
     """The rows of an export by user name, or else by number."""
     separator = read_list(FILES / sheet).separator
@@ -65,8 +59,22 @@ def rows_of(made: Exported, sheet: Path | str) -> dict[str, dict[str, str]]:
 
 
 @pytest.fixture
-def points24(make_spec) -> LabSpec:
-    return make_spec((("one_hot", 24.0),), ())
+def filled(tmp_path, make_spec, make_result) -> Callable[..., Exported]:
+    """``filled(points, sheet)``: the export of students with so many of 24 points (None: nothing handed in)."""
+    spec = make_spec((("one_hot", 24.0),), ())
+
+    def made(points: dict[str, float | None], sheet: Path | str, form: str = "moodle-worksheet") -> Exported:
+        results = [
+            make_result(
+                student,
+                questions=(QuestionResult("one_hot", earned or 0, 24),),
+                status="graded" if earned is not None else "missing",
+            )
+            for student, earned in points.items()
+        ]
+        return export(form, results, spec, tmp_path / "out", roster=FILES / sheet)
+
+    return made
 
 
 def test_people_are_known_by_the_worksheets_ids_drafts_are_not_collected_and_extensions_count(
@@ -90,36 +98,32 @@ def test_people_are_known_by_the_worksheets_ids_drafts_are_not_collected_and_ext
     assert not any("extensions.csv" in note for note in again.notes), "nothing is written twice"
 
 
-def test_without_the_worksheet_two_of_one_name_keep_their_own_folders_and_graded_right(
-    tmp_path, a_class, points24, make_result
-):
+def test_without_the_worksheet_two_of_one_name_keep_their_own_folders_and_graded_right(a_class, filled):
     done = a_class("a24-folders.zip")
     assert {"Anna Schmidt_16", "Anna Schmidt_18"} <= set(done.students) and not HANDED_IN & set(done.students)
     assert any(
         "No worksheet says who" in note and "Give the grading worksheet" in note for note in done.notes
     )
-    results = [
-        worth(20, make_result, "Anna Schmidt_16"),
-        worth(15.11, make_result, "Anna Schmidt_18"),
-        *(worth(0, make_result, who, status="missing") for who in ("aschmidt", "aschmidt2", "teacher")),
-    ]
-    sheet = "a24-worksheet-en.csv"
-    made = export("moodle-worksheet", results, points24, tmp_path / "out", roster=FILES / sheet)
-    assert {who: row["Grade"] for who, row in rows_of(made, sheet).items()} == {
-        "aschmidt": "20",
-        "aschmidt2": "15.11",
+    points = {
+        "Anna Schmidt_16": 20,
+        "Anna Schmidt_18": 15.11,
+        "aschmidt": None,
+        "aschmidt2": None,
+        "teacher": None,
     }
+    grades = {who: row["Grade"] for who, row in rows_of(filled(points, SHEET), SHEET).items()}
+    assert grades == {"aschmidt": "20", "aschmidt2": "15.11"}
 
 
-def test_who_changed_a_name_is_found_by_the_ids(tmp_path, course_at, points24, make_result):
+def test_who_changed_a_name_is_found_by_the_ids(tmp_path, course_at, filled):
     """On the worksheet two have new last names; the class list still has the old ones."""
     course_at(f'{COURSE}roster = "{FILES / "participants-en.csv"}"\n')
-    results = [worth(12, make_result, who) for who in ("noid", "versuch", "amueller", "sobrien", "lnull")]
+    points = dict.fromkeys(("noid", "versuch", "amueller", "sobrien", "lnull"), 12)
     sheet = "a100-worksheet-de.csv"
     renamed = tmp_path / "w.csv"
     text = (FILES / sheet).read_text(encoding="utf-8-sig")
     renamed.write_text(text.replace("Keine-Nummer", "Verheiratet").replace("Mehrfach", "Neuname"))
-    made = export("moodle-worksheet", results, points24, tmp_path / "out", roster=renamed)
+    made = filled(points, renamed)
     assert len(rows_of(made, sheet)) == 5
     assert any("Name does not match ID or e-mail" in n and "noid, versuch" in n for n in made.notes)
 
@@ -175,24 +179,22 @@ def test_a_worksheet_is_read_and_filled_in_whatever_its_language(
 
 
 @pytest.mark.parametrize("language", ["de", "fr", "it"])
-def test_grades_are_scaled_to_the_maximum_in_every_language_or_nothing_is_written(
-    tmp_path, points24, make_result, language
-):
+def test_grades_are_scaled_to_the_maximum_in_every_language_or_nothing_is_written(tmp_path, filled, language):
     table = read_list(FILES / f"a100-worksheet-{language}.csv")
     blank = written(tmp_path / "blank.csv", table, grade="", comments="")
-    result = [worth(19.79, make_result, "amueller")]
-    made = export("moodle-worksheet", result, points24, tmp_path / "out", roster=blank)
-    [row] = read_list(made.paths[0]).rows
-    assert row[table.column("grade")] == "82,46" and len(made.paths) == 1
+    [path] = filled({"amueller": 19.79}, blank)
+    [row] = read_list(path).rows
+    assert row[table.column("grade")] == "82,46"
+    path.unlink()
     for most in ("", "Note", "0"):
         unread = written(tmp_path / "unread.csv", table, grade="", comments="", maximum=most)
         with pytest.raises(UserError, match="nothing was written"):
-            export("moodle-worksheet", result, points24, tmp_path / "none", roster=unread)
+            filled({"amueller": 19.79}, unread)
     header = [name if n != table.column("maximum") else "Punkte" for n, name in enumerate(table.header)]
     unknown = written(tmp_path / "unknown.csv", CsvList(table.path, tuple(header), table.rows), grade="", comments="")  # fmt: skip
     with pytest.raises(UserError, match="no column for the maximum"):
-        export("moodle-worksheet", result, points24, tmp_path / "none", roster=unknown)
-    assert not (tmp_path / "none").exists()
+        filled({"amueller": 19.79}, unknown)
+    assert not path.exists()
 
 
 def written(path: Path, table: CsvList, **cells: str) -> Path:
@@ -238,11 +240,10 @@ def as_uploaded(sheet: Path, made: Exported, into: Path) -> Path:
     return written(into, CsvList(into, table.header, tuple(rows)))
 
 
-def test_a_second_upload_changes_our_own_rows_and_nobody_elses(tmp_path, points24, make_result):
+def test_a_second_upload_changes_our_own_rows_and_nobody_elses(tmp_path, filled):
     """Between the two a teacher changes one student's points, and another's comment, in Moodle."""
     sheet = FILES / "a24-worksheet-en.csv"
-    first = [worth(number, make_result, who) for number, who in enumerate(sorted(HANDED_IN), 1)]
-    made = export("moodle-worksheet", first, points24, tmp_path / "1", roster=sheet)
+    made = filled({who: number for number, who in enumerate(sorted(HANDED_IN), 1)}, sheet)
     assert set(rows_of(made, sheet)) == HANDED_IN
     after = as_uploaded(sheet, made, tmp_path / "after.csv")
     table = read_list(after)
@@ -258,8 +259,7 @@ def test_a_second_upload_changes_our_own_rows_and_nobody_elses(tmp_path, points2
             new[comments] = new[comments].replace("one_hot", "bitte melden! one_hot")
         rows.append(tuple(new))
     by_hand = written(tmp_path / "hand.csv", CsvList(after, table.header, tuple(rows)))
-    second = [worth(24 - number, make_result, who) for number, who in enumerate(sorted(HANDED_IN), 1)]
-    made = export("moodle-worksheet", second, points24, tmp_path / "2", roster=by_hand)
+    made = filled({who: 24 - number for number, who in enumerate(sorted(HANDED_IN), 1)}, by_hand)
     again = rows_of(made, sheet)
     assert set(again) == HANDED_IN - {"amueller", "zoed"}
     assert again["-dash"]["Grade"] == "23" and "23 of 24 points." in again["-dash"]["Feedback comments"]
@@ -269,15 +269,15 @@ def test_a_second_upload_changes_our_own_rows_and_nobody_elses(tmp_path, points2
     assert any("tick “Allow updating records" in note for note in made.notes)
 
 
-def test_what_people_entered_in_moodle_stays(tmp_path, points24, make_result):
+def test_what_people_entered_in_moodle_stays(tmp_path, filled):
     """Points without a submission, points and a comment for a text, a comment beside our points, a draft, a reopened attempt."""
     hand, blank = FILES / "a24-worksheet-hand-de.csv", FILES / "a24-worksheet-en.csv"
     table = read_list(hand)
     grade, comments, user = map(table.column, ("grade", "comments", "username"))
     ours = {row[user]: row for row in table.rows if row[comments].startswith(("Your notebook", "Some of"))}
     assert set(ours) - {"doradraft"} == HANDED_IN - {"wang3001"}
-    given = [worth(float(row[grade].replace(",", ".")), make_result, who) for who, row in ours.items()]
-    first = rows_of(export("moodle-worksheet", given, points24, tmp_path / "1", roster=blank), blank)
+    given = {who: float(row[grade].replace(",", ".")) for who, row in ours.items()}
+    first = rows_of(filled(given, blank), blank)
     rows = []
     for row in table.rows:  # what that version wrote had no checksum yet
         new = list(row)
@@ -285,36 +285,32 @@ def test_what_people_entered_in_moodle_stays(tmp_path, points24, make_result):
             new[comments] = html.unescape(re.sub(r"<[^>]+>", "", first[row[user]]["Feedback comments"]))
         rows.append(tuple(new))
     sheet = written(tmp_path / "hand.csv", CsvList(hand, table.header, tuple(rows)))
-    results = [worth(5, make_result, who) for who in (*sorted(HANDED_IN), "doradraft", "rita")]
-    results += [worth(0, make_result, who, status="missing") for who in ("niko", "ottotext")]
-    for form in ("moodle-worksheet", "moodle-feedback"):
-        made = export(form, results, points24, tmp_path / "2", roster=sheet)
+    points = dict.fromkeys((*sorted(HANDED_IN), "doradraft", "rita"), 5) | {"niko": None, "ottotext": None}
+    for form in ("moodle-feedback", "moodle-worksheet"):
+        made = filled(points, sheet, form)
         assert any("draft or a reopened attempt" in n and "doradraft, rita" in n for n in made.notes), form
         [stay] = [note for note in made.notes if "somebody entered in Moodle stay" in note]
         assert stay.endswith(": wang3001 (5 points here).")
         assert any("Otto Text" in n and "no result here is theirs" in n for n in made.notes)
-    made = export("moodle-worksheet", results, points24, tmp_path / "2", roster=sheet)
     assert set(rows_of(made, sheet)) == HANDED_IN - {"wang3001"}
-    made = export("moodle-worksheet", results, points24, tmp_path / "2", roster=hand)
-    assert not rows_of(made, hand), "nobody knows who changed a comment without a checksum"
-    made = export("moodle-worksheet", results, points24, tmp_path / "2", roster=blank)
-    assert set(rows_of(made, blank)) == HANDED_IN, "a text, a draft and a reopened attempt get no 0"
+    unsigned = rows_of(filled(points, hand), hand)
+    assert not unsigned, "nobody knows who changed a comment without a checksum"
+    written_to = set(rows_of(filled(points, blank), blank))
+    assert written_to == HANDED_IN, "a text, a draft and a reopened attempt get no 0"
 
 
-def test_german_blind_marking_is_matched_both_ways(tmp_path, a_class, points24, make_result):
+def test_german_blind_marking_is_matched_both_ways(tmp_path, a_class, filled):
     done = a_class("blind-folders-de.zip", "blind-worksheet-de.csv", roster="")
     assert done.kind == "moodle" and "Teilnehmerin_62" in done.students and not done.without_time
-    results = [worth(12, make_result, student) for student in done.students]
+    points = dict.fromkeys(done.students, 12)
     table = read_list(FILES / "blind-worksheet-de.csv")
     blank = written(tmp_path / "blank.csv", table, grade="", comments="")
-    made = export("moodle-worksheet", results, points24, tmp_path / "out", roster=blank)
-    assert len(rows_of(made, "blind-worksheet-de.csv")) == len(done.students) == 20
-    feedback = export("moodle-feedback", results, points24, tmp_path / "out", roster=blank)
-    with zipfile.ZipFile(feedback.paths[0]) as archive:
+    assert len(rows_of(filled(points, blank), "blind-worksheet-de.csv")) == len(done.students) == 20
+    with zipfile.ZipFile(filled(points, blank, "moodle-feedback").paths[0]) as archive:
         assert any(name.startswith("Participant_62_assignfeedback_file_") for name in archive.namelist())
 
 
-def test_a_groups_notebook_is_each_members(tmp_path, a_class, points24, make_result):
+def test_a_groups_notebook_is_each_members(tmp_path, a_class, filled):
     done = a_class("team-folders.zip", "team-worksheet-en.csv")
     texts = {who: (tmp_path / f"submitted/{who}/{LAB}/{LAB}.ipynb").read_text() for who in done.students}
     teams = {}
@@ -324,10 +320,7 @@ def test_a_groups_notebook_is_each_members(tmp_path, a_class, points24, make_res
     assert len(done.students) == len(table.rows) == 23 and len(teams) == 5
     assert all(len(notebooks) == 1 for notebooks in teams.values())
     assert len(set.union(*teams.values())) == 5
-    results = [worth(len(texts[who]) % 24, make_result, who) for who in done.students]
-    made = export(
-        "moodle-worksheet", results, points24, tmp_path / "out", roster=FILES / "team-worksheet-en.csv"
-    )
+    made = filled({who: len(texts[who]) % 24 for who in done.students}, "team-worksheet-en.csv")
     grades = {(row["Group"], row["Grade"]) for row in rows_of(made, "team-worksheet-en.csv").values()}
     assert len(grades) == 5, "one grade a group"
     with pytest.raises(UserError, match=r"is a group, and no list says who is in it.*--times"):
@@ -344,10 +337,8 @@ def test_a_groups_name_before_a_persons_changes_nothing(tmp_path, course_at):
     assert done.students == ("aschmidt", "aschmidt2")
 
 
-@pytest.mark.parametrize(
-    "file", ["participants-en.csv", "participants-de.csv", "participants-en.xlsx", "participants-en.json"]
-)
-def test_moodles_lists_are_read_as_csv_xlsx_and_json(file):
+@pytest.mark.parametrize("file", ["participants-en.csv", "participants-de.csv", "participants-en.json"])
+def test_moodles_lists_are_read_as_csv_and_json(file):
     people = read_class_list(FILES / file, ("teacher", "lehrer"))
     assert len(people.people) == 24 and people.find("00123").student == "amueller"
     assert people.find("mlking").section == "Team 7 (Mo. 8:00)"
@@ -357,21 +348,16 @@ def test_moodles_lists_are_read_as_csv_xlsx_and_json(file):
     assert any("no students, and not counted: teacher, lehrer@uni" in note for note in with_roles.notes)
 
 
-@pytest.mark.parametrize("file", ["gradebook.csv", "gradebook.xlsx"])
-def test_an_empty_id_number_stops_moodles_import_so_another_column_is_advised(
-    tmp_path, points24, make_result, file
-):
-    results = [worth(20, make_result, who) for who in ("noid@uni.example", "amueller@uni.example")]
-    results.append(worth(0, make_result, "niko@uni.example", status="missing"))
-    made = export("moodle", results, points24, tmp_path / "out", roster=FILES / file)
+def test_an_empty_id_number_stops_moodles_import_so_another_column_is_advised(filled):
+    points = {"noid@uni.example": 20, "amueller@uni.example": 20, "niko@uni.example": None}
+    made = filled(points, "gradebook.csv", "moodle")
     assert len(read_list(made.paths[0]).rows) == 2, "who handed in nothing keeps what Moodle has"
     assert any("Map “Email address” in Moodle" in note for note in made.notes)
     assert any("as overridden" in note for note in made.notes)
 
 
-def test_a_marking_workflow_needs_a_state(tmp_path, points24, make_result):
+def test_a_marking_workflow_needs_a_state(tmp_path, filled):
     table = read_list(FILES / "a24-worksheet-en.csv")
     header = [name.replace("Online text", "Marking workflow state") for name in table.header]
     flow = written(tmp_path / "flow.csv", CsvList(table.path, tuple(header), table.rows))
-    made = export("moodle-worksheet", [worth(3, make_result, "bobby")], points24, tmp_path / "o", roster=flow)
-    assert any("until the state is “Released”" in note for note in made.notes)
+    assert any("until the state is “Released”" in note for note in filled({"bobby": 3}, flow).notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import nbformat
 import pytest
 from typer.testing import CliRunner
 
@@ -9,6 +10,7 @@ from autograder.cli.app import app
 from autograder.course import masters
 from autograder.course.masters import all_labs
 from autograder.course.soundness import faults_of, require_sound
+from autograder.course.visible_files import data_files
 from autograder.errors import UserError
 from tests.fixtures.example_lab import LAB, example_files, write_example
 
@@ -38,10 +40,6 @@ def planted(tmp_path, monkeypatch):
 
 
 TEST_CELL = '# %% test="entropy" points=12\ncheck("entropy", entropy)\n'
-TABLE = "You sum over the whole table. Each row is a distribution of its own: sum over the last axis."
-WEIGHTS = (
-    "You average the surprises as if all events came equally often. Each counts with its own probability."
-)
 HEADER = "#     minutes: 20\n"
 
 #: What is planted: the file, what stands there, what stands there instead; and the sentence, or its telling part.
@@ -80,21 +78,13 @@ FAULTS = {
     "the start of another lab": (MASTER, 'start("14_entropy")', 'start("13_beyond")', "begins another lab; this one is “14_entropy”"),
     "no start": (MASTER, 'start("14_entropy")\n', "", "no cell starts the lab"),
     "a start that is not locked": (MASTER, '# %% locked="setup"', "# %%", "the cell that starts the lab is to be locked"),
-    "a locked cell that needs a skipped one": (MASTER, "progress()\n", 'coin = [0.5, 0.5]\nprogress()\n\n# %% locked="later"\nentropy(np.array(coin))\n', "it uses coin, which only the cell in line 78 defines, and that is not run when grading"),
     # the master: header
-    "a data file that is not there": (MASTER, HEADER, "#     data: [name.txt]\n", "the data file name.txt is not in data/; the nearest is “names.txt”"),
-    "a data file elsewhere": (MASTER, HEADER, "#     data: [../pyproject.toml]\n", "does not lie in data/"),
-    "data that are no list": (MASTER, HEADER, "#     data: names.txt\n", "data: names.txt is no list"),
     "an unknown setting": (MASTER, HEADER, "#     minute: 20\n", "there is no setting “minute”; the nearest is “minutes”"),
     "a limit of nothing": (MASTER, HEADER, "#     limits: {cell_seconds: 0}\n", "the limit cell_seconds: 0 is no number above zero"),
-    "an unfinished question that is none": (MASTER, HEADER, "#     unfinished: [entropi]\n", "unfinished names “entropi”, which is no question; the nearest is “entropy”"),
-    "an unfinished question": (MASTER, HEADER, "#     unfinished: [entropy]\n", "question “entropy”: the header calls it unfinished."),
     "a header that cannot be read": (MASTER, HEADER, "#     minutes: [20\n", "The header of"),
     # the questions' files
     "no file for a question": (ENTROPY, None, "", "question “entropy”: it has no family of inputs and no scenario, no misconception, no alternative"),
     "no right answer in another style": (ENTROPY, "@question.alternative", "", "question “entropy”: it has no alternative"),
-    "two hints that are equal": (ENTROPY, TABLE, WEIGHTS, "its hint is that of mean_surprise"),
-    "a misconception without a hint": (ENTROPY, f'    """{TABLE}"""\n', "", "of_the_table: it needs a docstring: the hint"),
     "a file that is no Python": (ENTROPY, "import math", "import math math", f"{ENTROPY}, line 3: it is no Python"),
 }  # fmt: skip
 
@@ -124,6 +114,16 @@ def test_all_faults_are_said_at_once_and_no_more_than_twenty(planted):
         require_sound([LAB])
 
 
+def test_a_cell_that_needs_one_which_grading_skips_is_named(monkeypatch):
+    cells = [
+        nbformat.v4.new_code_cell("coin = 0.5", metadata={"tags": ["skip-grading"]}),
+        nbformat.v4.new_code_cell("coin + 1", id="later"),
+    ]
+    monkeypatch.setattr(masters, "read_master", lambda lab: nbformat.v4.new_notebook(cells=cells))
+    with pytest.raises(UserError, match=r"The cell later .* NameError: name 'coin' is not defined"):
+        masters.solution.__wrapped__(LAB)
+
+
 COMMANDS = (
     ["build", LAB], ["build", "--check", LAB], ["audit", LAB], ["release", LAB, "--out", "out"],
     ["simulate", LAB, "--out", "out"],
@@ -140,16 +140,19 @@ def test_the_commands_refuse_a_fault_before_they_write(words, planted, tmp_path,
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_an_unfinished_question_is_no_reason_not_to_build(planted):
-    planted(MASTER, HEADER, "#     unfinished: [entropy]\n")
-    text = example_files()[MASTER].replace(HEADER, "#     unfinished: [entropy]\n")
-    write_example(masters.course_root(), {MASTER: text})
-    masters.course_root().joinpath(ENTROPY).unlink()
-    masters.course_header.cache_clear()
-    notes = require_sound([LAB], unfinished=True)
-    assert [
-        "calls it unfinished; it has no family of inputs and no scenario, no misconception" in note
-        for note in notes
-    ] == [True]
-    with pytest.raises(UserError, match="calls it unfinished"):
+def test_a_question_without_its_parts_is_no_reason_not_to_build(planted):
+    planted(ENTROPY)
+    [note] = require_sound([LAB], unfinished=True)
+    assert "it has no family of inputs and no scenario, no misconception, no alternative" in note
+    with pytest.raises(UserError, match="it has no family"):
         require_sound([LAB])
+
+
+def test_data_that_are_none_are_named(planted):
+    for data, sentence in (
+        ("[name.txt]", "name.txt, which is not in data"),
+        ("names.txt", r"write data: \[names.txt\]"),
+    ):
+        planted(MASTER, HEADER, f"#     data: {data}\n")
+        with pytest.raises(UserError, match=sentence):
+            data_files(LAB)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import random
-import sqlite3
 
 import pytest
 
 from autograder.audit.simulate import _HOSTILE, _UNLUCKY, _with_cell, kinds_of
 from autograder.course.masters import lab_name, solved
-from autograder.course.policy_file import limits_of, spec
+from autograder.course.policy_file import spec
 from autograder.files import feedback_page, report_page
-from autograder.grading.cache_keys import context_of
-from autograder.grading.submissions import collect, read_class
 from autograder.questions.engine.answers import answers_of
 from autograder.run.pipeline import run
-from autograder.run.plan import EarlierRun, make_plan
 from autograder.sandbox.jail.namespaces import probe
 from autograder.sandbox.limits import Limits
 from tests.fixtures.frozen_course import hand_in
@@ -97,30 +92,8 @@ def test_nothing_earns_nothing_and_still_has_a_row_for_each_question(by_student,
     assert [(q.name, q.max_points) for q in result.questions] == list(spec(LAB).questions)
 
 
-def test_the_json_has_the_documented_shape(by_student):
-    row = json.loads(json.dumps(by_student["one misconception"].as_json()))
-    assert {"student", "lab", "status", "score", "max_score", "seconds", "questions"} <= row.keys()
-    for question in row["questions"]:
-        assert {"name", "points", "max_points", "tests", "misconception", "hint"} <= question.keys()
-        assert all({"name", "passed", "message"} <= test.keys() for test in question["tests"])
-
-
-def test_the_gradebook_holds_the_same_scores(class_folder, by_student):
-    with sqlite3.connect(class_folder / "out" / "gradebook.db") as database:
-        rows = database.execute(
-            "SELECT s.student_id, SUM(g.auto_score) FROM submitted_assignment s "
-            "JOIN submitted_notebook n ON n.assignment_id = s.id JOIN grade g ON g.notebook_id = n.id "
-            "WHERE g.auto_score IS NOT NULL GROUP BY s.student_id"
-        ).fetchall()
-    assert {student: pytest.approx(score, abs=0.011) for student, score in rows} == {
-        student: result.score for student, result in by_student.items()
-    }
-
-
-def test_a_feedback_page_names_the_misconception_and_holds_no_hidden_test(class_folder, by_student):
+def test_a_feedback_page_holds_no_hidden_test(class_folder, by_student):
     page = feedback_page(class_folder / "out", "one misconception", LAB).read_text(encoding="utf-8")
-    title = next(q.misconception for q in by_student["one misconception"].questions if q.misconception)
-    assert title.split("’")[0].split("'")[0] in page
     assert "expect_close" not in page and "BEGIN HIDDEN" not in page
 
 
@@ -136,17 +109,3 @@ def test_a_slip_that_nobody_foresaw_has_a_sentence_in_the_json_and_on_the_pages(
     assert 0 < page.index(said) < page.index(slip["cause"].split("`")[0])
     report = report_page(class_folder / "out", LAB).read_text(encoding="utf-8")
     assert report.index("Slips that no misconception describes") < report.index(said)
-
-
-def test_an_unchanged_class_is_not_graded_again(class_folder, graded):
-    again = run(LAB, class_folder / "submitted", class_folder / "out", jobs=2, limits=LIMITS)
-    assert again.plan.to_grade == ()
-    strip = [(r.student, r.status, r.score, r.questions) for r in again.results]
-    assert strip == [(r.student, r.status, r.score, r.questions) for r in graded.results]
-
-
-def test_a_change_of_limits_is_the_reason_that_a_regrade_gives(class_folder, graded):
-    earlier = EarlierRun.in_folder(class_folder / "out", LAB)
-    notebooks = read_class(collect(class_folder / "submitted", LAB), LAB)
-    plan = make_plan(notebooks, earlier, context_of(LAB, limits_of(LAB)))
-    assert plan.reasons["honest"].startswith("changed: limits")

@@ -1,15 +1,25 @@
-"""An imported notebook gives what stock nbgrader gives, cell by cell, on the same submissions (how fast: ``bench_imported``)."""
+"""An imported notebook gives what stock nbgrader gives, cell by cell, on the same submissions (how fast: ``bench_imported``).
+
+``nbgrader_scores.json`` records what nbgrader gives, and its version. ``make proof`` asks nbgrader again.
+"""
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from tests.fixtures.frozen_course import command, freeze
+from autograder.course import policy_file
+from autograder.course.masters import course_root
+from autograder.importing.bring_in import import_notebook
+from autograder.results import SubmissionResult
+from autograder.run.pipeline import run
+from tests.fixtures.frozen_course import command
 from tests.fixtures.nbgrader_course import (
     SUBMISSIONS,
     answer,
@@ -23,52 +33,38 @@ from tests.fixtures.nbgrader_course import (
     submitted,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
-
 LIMITS = "[limits]\ncell_seconds = 2\ncall_seconds = 2\n"
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    root = freeze(tmp_path_factory.mktemp("importing"))
+def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a course without a lab."""
+    root = tmp_path_factory.mktemp("importing")
+    shutil.copytree(course_root() / "notebooks" / "coursekit", root / "notebooks" / "coursekit")
+    for name in ("pyproject.toml", "requirements.lock"):
+        shutil.copy(course_root() / name, root)
     (root / "course.toml").write_text(LIMITS)
-    return root
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COURSE_ROOT", str(root))
+        policy_file.use(None)
+        yield root
+    policy_file.use(None)
 
 
-def imported(course, path, name):
-    """``autograder import``: what it says of each cell."""
-    done = command("import", path, "--name", name, "--json", course / f"{name}.json", root=course)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return {row["cell"]: row for row in json.loads((course / f"{name}.json").read_text())["cells"]}
+def reasons(path: Path, lab: str) -> dict[str, str]:
+    """Import a notebook: test cell -> why it stays beside the student's code ("" for one that became a hidden test)."""
+    return {cell.grade_id: cell.reason for cell in import_notebook(path, lab).cells}
 
 
-def our_scores(course, lab, submitted_in, out):
+def graded(lab: str, folder: Path) -> dict[str, SubmissionResult]:
+    """student -> result."""
+    done = run(lab, folder / "submitted", folder / "out", jobs=1)
+    return {result.student: result for result in done.results}
+
+
+def scores(results: dict[str, SubmissionResult]) -> dict[str, dict[str, float]]:
     """student -> cell -> points."""
-    done = command("grade", lab, "--submitted", submitted_in, "--out", out, root=course)
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = json.loads((out / "results.json").read_text())
-    return {row["student"]: {q["name"]: q["points"] for q in row["questions"]} for row in rows}
-
-
-def of_cells(scores, cells):
-    return {student: {name: points[name] for name in cells} for student, points in scores.items()}
-
-
-def test_every_kind_of_answer_gets_what_nbgrader_gives_cell_by_cell(course, tmp_path):
-    made = source_notebook()
-    (tmp_path / "source" / "hw").mkdir(parents=True)
-    nbformat.write(made, tmp_path / "source" / "hw" / "means.ipynb")
-    for student, answers in SUBMISSIONS.items():
-        hand_in(tmp_path, student, "hw", "means", submitted(made, answers))
-    rows = imported(course, tmp_path / "source" / "hw" / "means.ipynb", "20_means")
-    beside = {name for name, row in rows.items() if "beside" in row["graded_by"]}
-    assert beside == {"squares_uses_no_loop_over_mean", "squares_share", "account_pays"}
-    assert all(rows[name]["reason"] for name in beside)
-    stock = stock_scores(tmp_path, "hw", "means")
-    tests = [name for name, row in rows.items() if row["graded_by"] != "a person"]
-    ours = our_scores(course, "20", tmp_path / "submitted", tmp_path / "out")
-    assert of_cells(ours, tests) == of_cells(stock, tests)
-    assert {student for student, points in ours.items() if sum(points.values()) == 11.5} == {"correct"}
+    return {student: {q.name: q.points for q in result.questions} for student, result in results.items()}
 
 
 #: What becomes of the function ``squares`` in nbgrader's example, by the kind of student. What is endless waits.
@@ -81,62 +77,71 @@ SQUARES = {
 }
 
 
-def test_nbgraders_own_examples_and_wrong_endless_or_missing_ones_get_what_nbgrader_gives(course, tmp_path):
-    copy_examples(tmp_path)
+def write_source(folder: Path, assignment: str, name: str, made) -> Path:
+    path = folder / "source" / assignment / f"{name}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(made, path)
+    return path
+
+
+def means(folder: Path) -> None:
+    made = source_notebook()
+    write_source(folder, "hw", "means", made)
+    for student, answers in SUBMISSIONS.items():
+        hand_in(folder, student, "hw", "means", submitted(made, answers))
+
+
+def examples(folder: Path) -> None:
+    copy_examples(folder)
     for student, code in SQUARES.items():
-        made = nbformat.read(tmp_path / "submitted" / "hacker" / "ps1" / "problem1.ipynb", as_version=4)
+        made = nbformat.read(folder / "submitted" / "hacker" / "ps1" / "problem1.ipynb", as_version=4)
         for one in made.cells:
             if one.metadata.get("nbgrader", {}).get("grade_id") == "squares":
                 one.source = code
-        hand_in(tmp_path, student, "ps1", "problem1", made)
-    rows = imported(course, tmp_path / "source" / "ps1" / "problem1.ipynb", "21_problem1")
-    tests = [name for name, row in rows.items() if row["graded_by"] != "a person"]
-    assert [name for name in tests if rows[name]["reason"]] == ["sum_of_squares_uses_squares"]
-    stock = stock_scores(tmp_path, "ps1", "problem1")
+        hand_in(folder, student, "ps1", "problem1", made)
+
+
+def autotests(folder: Path) -> None:
+    copy_examples(folder, "ps1_autotest")
+    made = nbformat.read(folder / "source" / "ps1_autotest" / "problem1.ipynb", as_version=4)
+    for student, answers in {"right": {}, "wrong": {"squares": SQUARES["wrong"]}}.items():
+        hand_in(folder, student, "ps1_autotest", "problem1", submitted(made, answers))
+
+
+#: Courses: what writes its source and its submissions, assignment and notebook, and the test cells that stay in the notebook.
+COURSES = {
+    "20_means": (means, "hw", "means", {"squares_uses_no_loop_over_mean", "squares_share", "account_pays"}),
+    "21_examples": (examples, "ps1", "problem1", {"sum_of_squares_uses_squares"}),
+    "23_autotests": (autotests, "ps1_autotest", "problem1", {"sum_of_squares_uses_squares"}),
+}
+SCORES = json.loads(Path(__file__).with_name("nbgrader_scores.json").read_text())
+
+
+@pytest.mark.parametrize("lab", COURSES)
+def test_every_kind_of_answer_gets_what_nbgrader_gives_cell_by_cell(course, tmp_path, lab):
+    write, assignment, name, stay = COURSES[lab]
+    write(tmp_path)
+    found = reasons(tmp_path / "source" / assignment / f"{name}.ipynb", lab)
+    assert {cell for cell, reason in found.items() if reason} == stay
     (tmp_path / "submitted" / "missing").mkdir()
-    ours = our_scores(course, "21", tmp_path / "submitted", tmp_path / "out")
-    assert ours.pop("missing") == dict.fromkeys(tests, 0)
-    assert of_cells(ours, tests) == of_cells(stock, tests) and len(stock) == 2 + len(SQUARES)
+    ours = scores(graded(lab, tmp_path))
+    assert set(ours.pop("missing").values()) == {0}
+    assert ours == SCORES[lab]
 
 
-def test_autotests_are_written_by_nbgrader_and_then_moved(course, tmp_path):
-    copy_examples(tmp_path, "ps1_autotest")
-    source = tmp_path / "source" / "ps1_autotest" / "problem1.ipynb"
-    made = nbformat.read(source, as_version=4)
-    for student, code in {"right": None, "wrong": SQUARES["wrong"], "missing": ""}.items():
-        answers = {} if code is None else {"squares": code}
-        hand_in(tmp_path, student, "ps1_autotest", "problem1", submitted(made, answers))
-    rows = imported(course, source, "23_problem1")
-    tests = [name for name, row in rows.items() if row["graded_by"] != "a person"]
-    assert [name for name in tests if rows[name]["reason"]] == ["sum_of_squares_uses_squares"]
-    stock = stock_scores(tmp_path, "ps1_autotest", "problem1")
-    ours = our_scores(course, "23", tmp_path / "submitted", tmp_path / "out")
-    assert of_cells(ours, tests) == of_cells(stock, tests)
+def test_the_recorded_scores_are_of_the_nbgrader_that_is_installed():
+    assert importlib.metadata.version("nbgrader") == SCORES["nbgrader"]
 
 
-def test_a_test_cell_that_ends_the_program_costs_its_own_points_only(course, tmp_path):
-    """As “print('wrong'); exit()” does, which people write. nbgrader gives such a notebook up where the kernel ends."""
-    made = notebook(
-        [
-            answer("f_sol", "def f(x):\n    ### BEGIN SOLUTION\n    return x + 1\n    ### END SOLUTION"),
-            checking("by_exit", 2, "if f(1) != 2:\n    exit()"),
-            checking("by_quit", 2, "try:\n    assert f(3) == 4\nexcept AssertionError:\n    print('wrong')\n    quit()"),
-            checking("by_error", 2, "if f(5) != 6:\n    raise SystemExit('wrong')"),
-            checking("by_interrupt", 2, "if f(5) != 6:\n    raise KeyboardInterrupt"),
-            answer("g_sol", "def g(x):\n    ### BEGIN SOLUTION\n    return x * 2\n    ### END SOLUTION"),
-            checking("g_doubles", 3, "assert g(2) == 4"),
-        ]
-    )  # fmt: skip
-    folder = tmp_path / "source" / "hw"
-    folder.mkdir(parents=True)
-    nbformat.write(made, folder / "ends.ipynb")
-    rows = imported(course, folder / "ends.ipynb", "26_ends")
-    assert [name for name, row in rows.items() if not row["reason"]] == ["g_doubles"]
-    hand_in(tmp_path, "right", "hw", "ends", submitted(made, {}))
-    hand_in(tmp_path, "wrong", "hw", "ends", submitted(made, {"f_sol": "def f(x):\n    return x + 2"}))
-    ours = our_scores(course, "26", tmp_path / "submitted", tmp_path / "out")
-    full = {"by_exit": 2, "by_quit": 2, "by_error": 2, "by_interrupt": 2, "g_doubles": 3}
-    assert ours == {"right": full, "wrong": dict.fromkeys(full, 0) | {"g_doubles": 3}}
+@pytest.mark.proof  # they change with nbgrader's version, and every run looks at that
+@pytest.mark.parametrize("lab", COURSES)
+def test_the_recorded_scores_are_those_that_nbgrader_gives(tmp_path, lab):
+    write, assignment, name, _ = COURSES[lab]
+    write(tmp_path)
+    stock = stock_scores(tmp_path, assignment, name)
+    assert {
+        student: {cell: points[cell] for cell in SCORES[lab][student]} for student, points in stock.items()
+    } == SCORES[lab]
 
 
 def test_files_beside_the_notebook_lie_beside_it_in_build_release_and_grading(course, tmp_path):
@@ -148,34 +153,28 @@ def test_files_beside_the_notebook_lie_beside_it_in_build_release_and_grading(co
             checking("total_of_all", 3, "assert total(numbers) == 6\n### BEGIN HIDDEN TESTS\nassert more == '4'\n### END HIDDEN TESTS"),
         ]
     )  # fmt: skip
-    folder = tmp_path / "source" / "hw"
-    (folder / "data").mkdir(parents=True)
-    (folder / "numbers.txt").write_text("1\n2\n3\n")
-    (folder / "data" / "more.txt").write_text("4")
-    nbformat.write(made, folder / "numbers.ipynb")
-    imported(course, folder / "numbers.ipynb", "24_numbers")
+    path = write_source(tmp_path, "hw", "numbers", made)
+    (path.parent / "numbers.txt").write_text("1\n2\n3\n")
+    (path.parent / "data").mkdir()
+    (path.parent / "data" / "more.txt").write_text("4")
     hand_in(tmp_path, "ada", "hw", "numbers", submitted(made, {}))
-    ours = our_scores(course, "24", tmp_path / "submitted", tmp_path / "out")
-    assert ours == {"ada": {"total_of_all": 3}}
-    for name in ("pyproject.toml", "requirements.lock"):
-        shutil.copy(ROOT / name, course / name)
-    for words in (("build", "24"), ("release", "24", "--out", tmp_path / "release")):
+    for words in (
+        ("import", path, "--name", "24_numbers"),
+        ("grade", "24", "--submitted", tmp_path / "submitted", "--out", tmp_path / "out"),
+        ("build", "24"),
+        ("release", "24", "--out", tmp_path / "release"),
+    ):
         done = command(*words, root=course)
         assert done.returncode == 0, done.stdout + done.stderr
+    [row] = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert [(q["name"], q["points"]) for q in row["questions"]] == [("total_of_all", 3)]
     released = tmp_path / "release" / "24_numbers"
-    assert {path.name for path in released.iterdir()} == {
-        "24_numbers.ipynb",
-        "coursekit",
-        "data",
-        "numbers.txt",
-    }
+    files = {path.name for path in released.iterdir()}
+    assert files == {"24_numbers.ipynb", "coursekit", "data", "numbers.txt"}
     assert (released / "data" / "more.txt").is_file()
     text = (released / "24_numbers.ipynb").read_text()
     assert (
-        "sum(xs)" not in text
-        and "more == " not in text
-        and "total(numbers)" in text
-        and "kit.zip" not in text
+        not any(hidden in text for hidden in ("sum(xs)", "more == ", "kit.zip")) and "total(numbers)" in text
     )
 
 
@@ -195,12 +194,26 @@ FORGERS = {
 }  # fmt: skip
 
 
-def test_no_forger_gets_a_point_or_a_hidden_input_out_of_cells_that_became_hidden_tests(course, tmp_path):
+#: Test cells that end the program where an answer is wrong, as people write them. Each costs its own points only: nbgrader gives
+#: such a notebook up where the kernel ends.
+ENDS = {
+    "by_exit": "if f(1) != 2:\n    exit()",
+    "by_quit": "try:\n    assert f(3) == 4\nexcept AssertionError:\n    print('wrong')\n    quit()",
+    "by_error": "if f(5) != 6:\n    raise SystemExit('wrong')",
+    "by_interrupt": "if f(5) != 6:\n    raise KeyboardInterrupt",
+}
+
+
+def test_no_forger_gets_a_point_or_a_hidden_input_out_and_a_cell_that_ends_the_program_costs_its_own_points(
+    course, tmp_path
+):
     made = notebook(
         [
             cell("code", "import numpy as np"),
             answer("softmax-cell", "def softmax(x):\n    ### BEGIN SOLUTION\n    return np.exp(x) / np.exp(x).sum()\n    ### END SOLUTION"),
             checking("softmax_test", 1, "x = np.array([0.1, 2.0, -1.0])\nnp.testing.assert_allclose(softmax(x), np.exp(x) / np.exp(x).sum())"),
+            answer("f_sol", "def f(x):\n    ### BEGIN SOLUTION\n    return x + 1\n    ### END SOLUTION"),
+            *(checking(name, 1, source) for name, source in ENDS.items()),
             answer("square-cell", "def square(n):\n    ### BEGIN SOLUTION\n    return n * n\n    ### END SOLUTION"),
             checking("square_test", 1, "for got, wanted in zip(map(square, [1, 2]), [1, 4]):\n    assert got == wanted\n### BEGIN HIDDEN TESTS\nassert square(77007) == 77007 ** 2, f'it should not be {square(77007)}'\n### END HIDDEN TESTS"),
             answer("squares-cell", "def squares(n):\n    ### BEGIN SOLUTION\n    return [i * i for i in n]\n    ### END SOLUTION"),
@@ -208,16 +221,19 @@ def test_no_forger_gets_a_point_or_a_hidden_input_out_of_cells_that_became_hidde
             answer("last", "'the end'"),
         ]
     )  # fmt: skip
-    (tmp_path / "source" / "hw").mkdir(parents=True)
-    nbformat.write(made, tmp_path / "source" / "hw" / "walls.ipynb")
-    for student, answers in {"honest": {}, **FORGERS}.items():
+    students = {"honest": {}, "wrong": {"f_sol": "def f(x):\n    return x + 2"}, **FORGERS}
+    for student, answers in students.items():
         hand_in(tmp_path, student, "hw", "walls", submitted(made, answers))
-    rows = imported(course, tmp_path / "source" / "hw" / "walls.ipynb", "25_walls")
-    assert {row["graded_by"] for row in rows.values()} == {"a hidden test"}
-    out = tmp_path / "out"
-    ours = our_scores(course, "25", tmp_path / "submitted", out)
-    totals = {student: sum(points.values()) for student, points in ours.items()}
-    assert totals == {"honest": 3, **dict.fromkeys(FORGERS, 2), "puts_it_out": 3}
+    found = reasons(write_source(tmp_path, "hw", "walls", made), "25_walls")
+    assert {cell for cell, reason in found.items() if reason} == {*ENDS}
+    ours, out = scores(graded("25_walls", tmp_path)), tmp_path / "out"
+    lost = {
+        student: {name for name, points in scores.items() if not points} for student, scores in ours.items()
+    }
+    forged = {
+        student: {next(iter(answers)).replace("-cell", "_test")} for student, answers in FORGERS.items()
+    }
+    assert lost == {"honest": set(), "wrong": {*ENDS}, **forged, "puts_it_out": set()}
     pages = [file for file in out.rglob("*") if file.suffix in (".html", ".json", ".ipynb")]
     assert pages and not [file for file in pages if "77007" in file.read_text()]
     assert "it is []" in (out / "autograded" / "puts_it_out" / "25_walls" / "25_walls.ipynb").read_text()
@@ -244,14 +260,12 @@ def test_right_answers_count_where_cells_have_lost_their_names_and_one_note_says
         answer("around", AROUND.format(solved.format("return 2 * (a + b)"))),
         checking("t_around", 2, CHECKS[1]),
     ]
-    (tmp_path / "source" / "ps").mkdir(parents=True)
-    nbformat.write(notebook(cells), tmp_path / "source" / "ps" / "geo.ipynb")
-    imported(course, tmp_path / "source" / "ps" / "geo.ipynb", "27_geo")
+    reasons(write_source(tmp_path, "ps", "geo", notebook(cells)), "27_geo")
     for student, codes in WITHOUT_NAMES.items():
         hand_in(tmp_path, student, "ps", "geo", notebook([cell("code", code) for code in codes]))
-    ours = our_scores(course, "27", tmp_path / "submitted", tmp_path / "out")
-    scores = dict.fromkeys(WITHOUT_NAMES, 4) | {"one wrong": 2}
-    assert {student: sum(points.values()) for student, points in ours.items()} == scores
-    for row in json.loads((tmp_path / "out" / "results.json").read_text()):
-        notes = row["notes"]
+    results = graded("27_geo", tmp_path)
+    points = dict.fromkeys(WITHOUT_NAMES, 4) | {"one wrong": 2}
+    assert {student: result.score for student, result in results.items()} == points
+    for result in results.values():
+        notes = result.notes
         assert sum("had lost their names" in note for note in notes) == 1 and len(notes) <= 3, notes

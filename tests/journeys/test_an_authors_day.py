@@ -52,6 +52,10 @@ def test_the_pages_lab_goes_from_its_files_to_a_graded_class_and_prints_what_the
     assert len(results) == 5 and {result["lab"] for result in results} == {LAB}
     named = {question["misconception"] for result in results for question in result["questions"]}
     assert "one number for the whole table" in named
+    released = (course / "build" / "release" / LAB / f"{LAB}.ipynb").read_text(encoding="utf-8")
+    assert (
+        "YOUR CODE HERE" in released and "BEGIN SOLUTION" not in released and "BEGIN HIDDEN" not in released
+    )
 
 
 def test_a_new_lab_builds_at_once_and_its_audit_passes_or_says_what_is_unfinished(course):
@@ -63,7 +67,7 @@ def test_a_new_lab_builds_at_once_and_its_audit_passes_or_says_what_is_unfinishe
     shutil.copy(course / "notebooks" / "15_topic" / "15_topic.ipynb", handed_in)
     said.append(_run(["autograder", "grade", "15", "--submitted", "submitted", "--out", "out"], course))
     for status, output in said[2:]:
-        assert status == 2 and "“other”: the header calls it unfinished" in output
+        assert status == 2 and "“other”: it has no misconception, no alternative" in output
     for command in ("new-lab 16_shares --questions shares:20", "build 16", "audit 16"):
         status, output = _run(["autograder", *command.split()], course)
         assert status == 0, (command, output)

@@ -1,5 +1,5 @@
 """A hub's day in Chromium, set up as docs/hub.md says: a teacher gives out, two students work and hand in, get graded,
-and see their feedback.
+and see their feedback. What they type, and what their cards say, is the students' day.
 
 The machine is one of its own (``tests/fixtures/machine.py``): accounts and files are gone with it. It needs root, Node and
 npm's configurable-http-proxy; without them these tests fail and say so, they are not skipped.
@@ -16,8 +16,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from autograder.course.masters import course_root, lab_name
 from autograder.course.policy_file import spec
 from tests.fixtures.frozen_course import freeze
 from tests.fixtures.jupyterlab import PATIENCE_MS
-from tests.fixtures.lab_page import card, menu, right, validated, write, write_in_words
+from tests.fixtures.lab_page import card, menu, right, validated
 from tests.fixtures.live_class import free_port
 from tests.fixtures.machine import Machine, closed_to_others
 from tests.install_programs import FOLDER, NEEDED, PROXY
@@ -127,31 +126,24 @@ def hub(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             print(log.read_text()[-4000:])
 
 
-Enter = Callable[[str], Page]
-
-
 @pytest.fixture(scope="module")
-def enter(hub: str, browser: Any) -> Iterator[Enter]:
-    """``enter("ada")``: her page, logged in with her password, on her own server."""
-    pages: dict[str, Page] = {}
-    with ExitStack() as opened:
-
-        def of(name: str) -> Page:
-            if name not in pages:
-                context = browser.new_context(viewport={"width": 1366, "height": 768})
-                opened.callback(context.close)
-                context.set_default_timeout(PATIENCE_MS)
-                page = context.new_page()
-                page.goto(f"{hub}/hub/login")
-                page.locator("#username_input").fill(name)
-                page.locator("#password_input").fill(f"{name}s-password")
-                page.locator("#login_submit").click()
-                page.wait_for_url(re.compile(rf"/user/{name}/lab"))
-                expect(page.locator(".jp-Launcher").first).to_be_visible()
-                pages[name] = page
-            return pages[name]
-
-        yield of
+def pages(hub: str, browser: Any) -> Iterator[dict[str, Page]]:
+    """Everybody's page, logged in with a password, on a server of their own: the servers start side by side."""
+    opened = {}
+    for name in ("prof", *STUDENTS):
+        context = browser.new_context(viewport={"width": 1366, "height": 768})
+        context.set_default_timeout(PATIENCE_MS)
+        page = opened[name] = context.new_page()
+        page.goto(f"{hub}/hub/login")
+        page.locator("#username_input").fill(name)
+        page.locator("#password_input").fill(f"{name}s-password")
+        page.locator("#login_submit").click()
+    for name, page in opened.items():
+        page.wait_for_url(re.compile(rf"/user/{name}/lab"))
+        expect(page.locator(".jp-Launcher").first).to_be_visible()
+    yield opened
+    for page in opened.values():
+        page.context.close()
 
 
 def in_a_terminal(page: Page, machine: Machine, script: str) -> str:
@@ -175,28 +167,36 @@ def in_a_terminal(page: Page, machine: Machine, script: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def given_out(enter: Enter, machine: Machine) -> str:
-    return in_a_terminal(enter("prof"), machine, steps("give out"))
+def given_out(pages: dict[str, Page], machine: Machine) -> str:
+    return in_a_terminal(pages["prof"], machine, steps("give out"))
 
 
-def fetch(page: Page, name: str) -> None:
-    """Fetch the lab in the Assignment List and open its notebook."""
+def fetch(page: Page) -> None:
+    """Fetch the lab in the Assignment List."""
     menu(page, "Nbgrader", "Assignment List")
     page.locator("#released_assignments_list").get_by_role("button", name="Fetch").click()
     expect(page.locator("#fetched_assignments_list")).to_contain_text(LAB)
+
+
+def answer(name: str, machine: Machine) -> None:
+    """ada answers all; bo one question wrongly, and the last one not at all."""
+    file = machine.folder / "home" / name / LAB / f"{LAB}.ipynb"
+    notebook = json.loads(file.read_text(encoding="utf-8"))
+    answers = {question: right(LAB, question) for question in QUESTIONS}
+    if name == "bo":
+        answers["one_hot"] = WRONG
+        del answers[QUESTIONS[-1]]
+    for cell in notebook["cells"]:
+        grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id")
+        cell["source"] = answers.get(grade_id, cell["source"])
+        if "YOUR ANSWER HERE" in "".join(cell["source"]):
+            cell["source"] = f"{name} says: one-hot rows claim no order."
+    file.write_text(json.dumps(notebook), encoding="utf-8")  # it stays the student's own
+
+
+def open_notebook(page: Page) -> None:
     page.goto(re.sub(r"/lab.*", f"/lab/tree/{LAB}/{LAB}.ipynb", page.url))
     expect(page.get_by_text("| Idle")).to_be_visible()
-
-
-def work(page: Page, name: str) -> None:
-    """ada answers all; bo one question wrongly, and the last one not at all."""
-    menu(page, "Run", "Run All Cells")
-    expect(card(page, QUESTIONS[-1])).to_contain_text("is still to do")
-    for question in QUESTIONS[:-1] if name == "bo" else QUESTIONS:
-        wrong = name == "bo" and question == "one_hot"
-        write(page, question, WRONG if wrong else right(LAB, question))
-        expect(card(page, question)).to_have_class("ck bad" if wrong else "ck good")
-    write_in_words(page, f"{name} says: one-hot rows claim no order.")
 
 
 def submit(page: Page) -> None:
@@ -206,32 +206,35 @@ def submit(page: Page) -> None:
 
 
 @pytest.fixture(scope="module")
-def handed_in(enter: Enter, given_out: str) -> dict[str, str]:
-    """Both students' days; what Validate said to each."""
-    said = {}
+def handed_in(pages: dict[str, Page], machine: Machine, given_out: str) -> str:
+    """Both students' days: ada runs her notebook, bo validates his; what Validate said."""
     for name in STUDENTS:
-        page = enter(name)
-        fetch(page, name)
-        work(page, name)
-        said[name] = validated(page).inner_text()
-        page.keyboard.press("Escape")
-        submit(page)
+        fetch(pages[name])
+        answer(name, machine)
+        open_notebook(pages[name])
+    menu(pages["ada"], "Run", "Run All Cells")
+    said = validated(pages["bo"]).inner_text()
+    pages["bo"].keyboard.press("Escape")
+    for question in QUESTIONS:
+        expect(card(pages["ada"], question)).to_have_class("ck good")
+    for name in STUDENTS:
+        submit(pages[name])
     return said
 
 
 @pytest.fixture(scope="module")
-def graded(enter: Enter, machine: Machine, handed_in: dict[str, str]) -> dict[str, dict]:
+def graded(pages: dict[str, Page], machine: Machine, handed_in: str) -> dict[str, dict]:
     """student -> the row of results.json."""
-    in_a_terminal(enter("prof"), machine, steps("collect and grade"))
+    in_a_terminal(pages["prof"], machine, steps("collect and grade"))
     rows = json.loads(machine.sh("cat /home/prof/our-course/results.json"))
     return {row["student"]: row for row in rows}
 
 
 @pytest.fixture(scope="module")
-def given_back(enter: Enter, machine: Machine, graded: dict[str, dict]) -> dict[str, str]:
+def given_back(pages: dict[str, Page], machine: Machine, graded: dict[str, dict]) -> dict[str, str]:
     """What each student reads on the page that the Assignment List fetched and opened."""
-    in_a_terminal(enter("prof"), machine, steps("give back"))
-    return {name: feedback_of(enter(name), machine) for name in STUDENTS}
+    in_a_terminal(pages["prof"], machine, steps("give back"))
+    return {name: feedback_of(pages[name], machine) for name in STUDENTS}
 
 
 def feedback_of(page: Page, machine: Machine) -> str:
@@ -264,14 +267,12 @@ def test_a_student_can_read_nothing_of_the_course(machine: Machine) -> None:
     assert "No module named 'autograder'" in kit
 
 
-def test_what_is_given_out_is_what_the_student_fetches(given_out: str, machine: Machine) -> None:
+def test_a_notebook_that_is_fetched_runs_and_validate_says_what_is_missing(
+    given_out: str, handed_in: str
+) -> None:
     assert f"Destination: /srv/nbgrader/exchange/bigrams/outbound/{LAB}" in given_out
-
-
-def test_validate_says_to_each_what_is_missing(handed_in: dict[str, str]) -> None:
-    assert "Success!" in handed_in["ada"]
-    assert "one_hot" in handed_in["bo"] and "softmax" not in handed_in["bo"]
-    assert f"{QUESTIONS[-1]}: not written yet" in handed_in["bo"]
+    assert "one_hot" in handed_in and "softmax" not in handed_in
+    assert f"{QUESTIONS[-1]}: not written yet" in handed_in
 
 
 def test_each_login_gets_the_points_of_its_own_work(graded: dict[str, dict]) -> None:
@@ -285,26 +286,22 @@ def test_each_login_gets_the_points_of_its_own_work(graded: dict[str, dict]) -> 
 
 
 def test_formgrader_shows_the_class_in_a_tab_of_its_own(
-    graded: dict[str, dict], enter: Enter, hub: str
+    graded: dict[str, dict], pages: dict[str, Page], hub: str
 ) -> None:
-    page = enter("prof").context.new_page()
+    page = pages["prof"].context.new_page()
     page.goto(f"{hub}/user/prof/formgrader")
-    expect(
-        page.get_by_role("row", name=LAB).get_by_role("gridcell", name=str(len(STUDENTS)), exact=True)
-    ).to_be_visible()
+    cell = page.get_by_role("row", name=LAB).get_by_role("gridcell", name=str(len(STUDENTS)), exact=True)
+    expect(cell).to_be_visible()
     page.close()
 
 
-def test_everybody_reads_their_own_feedback_in_the_assignment_list(
-    given_back: dict[str, str], graded: dict[str, dict]
+def test_everybody_reads_their_own_feedback_and_nobody_anothers(
+    given_back: dict[str, str], graded: dict[str, dict], machine: Machine
 ) -> None:
     for name, text in given_back.items():
         assert text.startswith(f"Feedback for {name} ·")
         assert f" {graded[name]['score']:g} of " in " ".join(text.split())
     assert "one_hot" in given_back["bo"]
-
-
-def test_nobody_finds_anothers_feedback(given_back: dict[str, str], machine: Machine) -> None:
     feedback = "/srv/nbgrader/exchange/bigrams/feedback"
     assert len(machine.sh(f"ls {feedback}").split()) == len(STUDENTS)
     assert machine.sh(f"runuser -u ada -- ls {feedback} 2>/dev/null || echo closed") == "closed\n"

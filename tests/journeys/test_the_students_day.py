@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from autograder.collect.collect import collect
 from autograder.course.masters import course_root, lab_name
 from autograder.course.policy_file import spec
 from autograder.course.release import release
@@ -34,17 +34,11 @@ SUMMED = (
 
 
 @pytest.fixture(scope="module")
-def teachers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The teachers' folder, with the bundle in it."""
-    here = tmp_path_factory.mktemp("teachers")
-    release(LAB, here / "to_students")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle, as a student unpacks it."""
+    here = tmp_path_factory.mktemp("students") / "unpacked"
+    release(LAB, here)
     return here
-
-
-@pytest.fixture(scope="module")
-def folder(teachers: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundle, unpacked."""
-    return shutil.copytree(teachers / "to_students", tmp_path_factory.mktemp("students") / "unpacked")
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +100,7 @@ def test_a_wrong_answer_gets_a_hint_in_words_and_a_right_one_a_green_card(page: 
 def test_validate_says_in_words_what_is_missing(page: Page) -> None:
     said = validated(page)
     expect(said).to_contain_text("lookup: not written yet")
+    expect(said).to_contain_text("YOUR ANSWER HERE")
     expect(said).not_to_contain_text("one_hot: ")
     expect(said).not_to_contain_text("Traceback")
     page.keyboard.press("Escape")
@@ -124,15 +119,15 @@ def test_nothing_is_packed_before_it_is_saved(page: Page, saved: Path) -> None:
 
 
 def test_validate_saves_and_is_content_when_everything_is_answered(page: Page, saved: Path) -> None:
-    expect(validated(page)).to_contain_text("YOUR ANSWER HERE")
-    page.keyboard.press("Escape")
-    assert source_on_disk(saved, "softmax") == right(LAB, "softmax")
     write_in_words(page, "Ids are names. One-hot rows claim no order and no likeness.")
     expect(validated(page)).to_contain_text("Success!")
     page.keyboard.press("Escape")
+    assert source_on_disk(saved, "softmax") == right(LAB, "softmax")
 
 
-def test_what_is_packed_is_what_was_saved(page: Page, saved: Path, teachers: Path) -> None:
+def test_what_is_packed_is_what_was_saved_and_gets_the_points_it_deserves(
+    page: Page, saved: Path, tmp_path: Path
+) -> None:
     write(page, "cross_entropy", SUMMED)
     expect(card(page, "cross_entropy")).to_have_class("ck bad")
     page.keyboard.press("Control+s")
@@ -144,32 +139,15 @@ def test_what_is_packed_is_what_was_saved(page: Page, saved: Path, teachers: Pat
     expect(packing).to_contain_text("why_one_hot — answered in words")
     with page.expect_download() as download:
         packing.get_by_role("link", name=f"Download {LAB}.zip").click()
-    uploaded = teachers / "download" / "ada" / f"{LAB}.zip"
+    uploaded = tmp_path / "download" / "ada" / f"{LAB}.zip"
     download.value.save_as(uploaded)
     assert zipfile.ZipFile(uploaded).read(f"{LAB}.ipynb") == saved.read_bytes()
-
-
-def test_what_was_handed_in_gets_the_points_it_deserves(teachers: Path) -> None:
-    submitted, graded = teachers / "submitted", teachers / "graded"
-    for words in (
-        ("collect", teachers / "download", "00", "--submitted", submitted),
-        (
-            "grade",
-            "00",
-            "--submitted",
-            submitted,
-            "--out",
-            graded,
-            "--jobs",
-            1,
-            "--json",
-            graded / "all.json",
-        ),
-    ):
-        done = command(*words, root=course_root())
-        assert done.returncode == 0, done.stdout + done.stderr
-    [uploaded] = json.loads((graded / "results.json").read_text())
-    assert (uploaded["student"], uploaded["status"]) == ("ada", "graded")
-    points = {question["name"]: question["points"] for question in uploaded["questions"]}
+    submitted, graded = tmp_path / "submitted", tmp_path / "graded"
+    collect(tmp_path / "download", submitted, LAB)
+    done = command("grade", LAB, "--submitted", submitted, "--out", graded, "--jobs", 1, root=course_root())
+    assert done.returncode == 0, done.stdout + done.stderr
+    [row] = json.loads((graded / "results.json").read_text())
+    assert (row["student"], row["status"]) == ("ada", "graded")
+    points = {question["name"]: question["points"] for question in row["questions"]}
     assert points["cross_entropy"] < 4
     assert points == {**dict(spec(LAB).questions), "cross_entropy": points["cross_entropy"]}

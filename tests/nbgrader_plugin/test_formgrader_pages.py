@@ -1,21 +1,28 @@
-"""Formgrader's pages show what students wrote, and run none of it."""
+"""Formgrader opens a class's own gradebook; its pages show what students wrote, and run none of it."""
 
 from __future__ import annotations
 
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import nbformat
 import pytest
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict
+from jinja2 import FileSystemLoader
 from nbconvert.exporters import HTMLExporter
-from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
+from nbgrader.server_extensions.formgrader import formgrader, handlers
+from sqlalchemy import create_engine
+from sqlalchemy import text as sql
 from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.course.masters import course_root
-from autograder.nbgrader_plugin.formgrader import configure
+from autograder.course.masters import all_labs, course_root
+from autograder.errors import UserError
+from autograder.nbgrader_plugin.exporter import _places
+from autograder.nbgrader_plugin.formgrader import address_of, configure
+from autograder.nbgrader_plugin.settings import apply_to
 from autograder.pages import clean_html as clean_html_module
 from autograder.pages.clean_html import cell_html, clean_html
 from tests.fixtures.small_lab import nbgrader_cell
@@ -85,7 +92,7 @@ def notebook(texts: tuple[str, ...]) -> nbformat.NotebookNode:
 
 def page(config: Config, texts: tuple[str, ...]) -> str:
     """Formgrader's page of a notebook that holds these texts: its own settings first, the course's after them."""
-    whole = FormgradeExtension().build_extra_config()
+    whole = formgrader.FormgradeExtension().build_extra_config()
     whole.merge(config)
     assert whole.HTMLExporter.template_name == "formgrade"
     resources = {
@@ -202,3 +209,52 @@ def test_a_large_table_is_shown_as_a_table():
     row = "<tr>" + "<td><b>1</b></td>" * 10 + "</tr>"
     assert clean_html(f"<div><table>{row * 200}</table></div>").count("<td>") == 2000
     assert clean_html("<svg>" + "<rect width='1'/>" * 500 + "</svg><b>all</b>") == "<b>all</b>"
+
+
+NAME = '<img src=x onerror=alert(1)>"; alert(2); "'
+PAGES = (
+    "manage_students_assignments.tpl",
+    "manage_students_notebook_submissions.tpl",
+    "manage_submissions.tpl",
+    "gradebook_notebook_submissions.tpl",
+    "gradebook_notebooks.tpl",
+)
+
+
+def test_no_page_runs_what_stands_in_a_name(monkeypatch):
+    monkeypatch.setattr(formgrader, "Environment", formgrader.Environment)
+    apply_to(Config())
+    environment = formgrader.Environment(loader=FileSystemLoader([handlers.template_path]))
+    for page in PAGES:
+        text = environment.get_template(page).render(
+            student_id=NAME, assignment_id=NAME, notebook_id=NAME, base_url="", course_dir=NAME
+        )
+        assert "&lt;img src=x" in text and "<img src=x" not in text, page
+        assert '"; alert(2)' not in text and "<script src=" in text, page
+
+
+@pytest.mark.parametrize("name", ["q?mode=x", "p%41y", "a b+c", "ü#x", "50%"])
+def test_the_gradebook_that_is_opened_is_the_one_in_the_folder(tmp_path, name):
+    out = tmp_path / name
+    out.mkdir()
+    (out / "gradebook.db").touch()
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(configure(out))).load_config()
+    with create_engine(config.CourseDirectory.db_url).begin() as opened:  # as nbgrader's gradebook does
+        opened.execute(sql("CREATE TABLE somebody (name TEXT)"))
+    assert (out / "gradebook.db").stat().st_size > 0
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_the_button_grades_into_that_gradebook_and_into_no_other_that_an_address_may_mean(tmp_path):
+    root = tmp_path / "q?mode=x"
+    course = SimpleNamespace(
+        root=str(root),
+        directory_structure="{nbgrader_step}/{student_id}/{assignment_id}",
+        autograded_directory="autograded",
+        submitted_directory="submitted",
+        db_url=address_of(root / "gradebook.db"),
+    )
+    assert _places(SimpleNamespace(coursedir=course), all_labs()[0]) == (root, root / "submitted")
+    course.db_url = f"sqlite:///{root / 'gradebook.db'}"  # nbgrader's own, which means another file
+    with pytest.raises(UserError, match="let db_url be sqlite:"):
+        _places(SimpleNamespace(coursedir=course), all_labs()[0])

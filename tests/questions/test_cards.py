@@ -9,7 +9,7 @@ from types import FunctionType
 
 import numpy as np
 import pytest
-from coursekit.checks import compare, encoding, local_student, questions, symptoms, untouched, values, words
+from coursekit.checks import compare, encoding, local_student, questions, symptoms, values, words
 
 from autograder.course.masters import all_labs
 from autograder.course.visible_files import kit_files
@@ -44,7 +44,7 @@ def test_the_data_hold_what_the_questions_files_make(lab):
 @each_question
 def test_nothing_of_a_card_computes_the_answer(lab, name):
     """Every function and method that makes the cards, and every scenario and impostor, stands in for the answer."""
-    modules = (compare, encoding, local_student, questions, symptoms, untouched, values, words)
+    modules = (compare, encoding, local_student, questions, symptoms, values, words)
     found = [value for module in modules for value in vars(module).values()]
     found = [value for value in found if str(getattr(value, "__module__", "")).startswith("coursekit.")]
     found += [method for kind in found if inspect.isclass(kind) for method in vars(kind).values()]

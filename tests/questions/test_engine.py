@@ -9,11 +9,11 @@ import math
 import numpy as np
 import pytest
 import torch
-from coursekit.checks import compare, encoding, words
+from coursekit.checks import compare, encoding, values, words
 
 from autograder.course.masters import solution, solution_source
 from autograder.grading.diagnosis import diagnose
-from autograder.questions.engine import Case, Observed, Question, card
+from autograder.questions.engine import Case, Observed, Question, card, edits
 from autograder.questions.engine.as_tests import RULES
 from autograder.questions.engine.draw import PUBLIC, NoFairInputs, answering, asks_of
 from autograder.questions.engine.question import questions_of
@@ -60,7 +60,7 @@ def _means(x, scale=1):
     return x.mean(axis=1) * scale
 
 
-@pytest.mark.parametrize("module", [compare, encoding, words])
+@pytest.mark.parametrize("module", [compare, edits, encoding, values, words])
 def test_the_examples_of_the_docstrings_hold(module):
     tests, flags = vars(module) | {"np": np, "math": math}, doctest.NORMALIZE_WHITESPACE
     result = doctest.testmod(module, globs=tests, optionflags=flags)
@@ -82,6 +82,7 @@ def test_the_examples_of_the_docstrings_hold(module):
         (("a", ["b"]), ["a", ("b",)]),
         (b"\x01\x02", [1, 2]),
         ([(np.array(["a", "b"]), 1)], [(["a", "b"], 1)]),
+        (["a", "b"], np.array(["a", "b"])),
         ({"a": 1}, {"a": np.int64(1)}),
         ([math.nan, math.inf], np.array([math.nan, math.inf])),
         (np.zeros(3), np.array([1e-17, 0, -1e-17])),
@@ -111,6 +112,7 @@ def test_equal_values_in_another_form_are_right(value, right):
         ((np.ones(2),), (np.ones(2), np.ones((1, 1))), "results"),
         ({"a": 1}, {"b": 1}, "keys"),
         (["b", "a"], ["a", "b"], "kind"),
+        (np.array(["b", "a"]), np.array(["a", "b"]), "kind"),
     ],
 )
 def test_a_wrong_value_is_wrong_in_a_word(value, right, word):

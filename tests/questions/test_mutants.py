@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 import torch
 
 from autograder.course.masters import solution
-from autograder.questions.engine import edits, mutants
+from autograder.questions.engine import mutants
 from autograder.questions.engine.as_tests import outcomes_seen
 from autograder.questions.engine.draw import asks_of
 from autograder.questions.engine.edits import edits_of
@@ -142,8 +140,3 @@ def test_an_edit_without_end_is_like_nothing_and_a_process_that_ends_is_asked_no
     monkeypatch.setattr(mutants, "_process", None)
     with pytest.raises(EOFError):
         generated_name(LAB, NAME, seen)
-
-
-def test_the_examples_of_the_docstrings_hold():
-    result = doctest.testmod(edits)
-    assert result.attempted and not result.failed

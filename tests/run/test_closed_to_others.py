@@ -86,15 +86,14 @@ def test_what_submissions_cannot_read_stops_grading_in_a_sentence(closed, monkey
 
 
 @needs_root
-@pytest.mark.parametrize(
-    ("shut", "told"), [("lib/packages/closed", "lib/packages"), ("lib", "lib"), ("lib/packages/hidden", "")]
-)
+@pytest.mark.parametrize(("shut", "told"), [("lib/packages/closed", "lib/packages"), ("lib", "lib")])
 def test_packages_that_others_may_not_read_are_found_by_the_folder_that_is_to_be_opened(
     shut, told, tmp_path, monkeypatch
 ):
     for name in ("open", "closed", "hidden", "__pycache__"):
         (tmp_path / "lib/packages" / name).mkdir(parents=True)
-    (tmp_path / "lib/packages/__pycache__").chmod(0o700)
+    for name in ("hidden", "__pycache__"):
+        (tmp_path / "lib/packages" / name).chmod(0o700)
     (tmp_path / shut).chmod(0o700)
     monkeypatch.setattr(visible.sysconfig, "get_path", lambda kind: str(tmp_path / "lib/packages"))
     for path in (tmp_path, *tmp_path.parents[:-2]):
@@ -106,4 +105,4 @@ def test_packages_that_others_may_not_read_are_found_by_the_folder_that_is_to_be
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as answer:
-        assert answer.read() == (str(tmp_path / told) if told else "None")
+        assert answer.read() == str(tmp_path / told)

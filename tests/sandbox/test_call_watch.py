@@ -37,20 +37,16 @@ SEEN = (
     ("def f(x): return torch.softmax(x, -1)", "torch.softmax"),
     ("def f(x): return getattr(torch.nn.functional, chr(115) + 'oftmax')(x, dim=-1)", "torch.nn.functional.softmax"),
     ("def f(x): return x.softmax(-1)", "Tensor.softmax"),
-    ("def f(x): return getattr(x, chr(115) + 'oftmax')(-1)", "Tensor.softmax"),
     ("def f(x): return torch.nn.LayerNorm(3)", "torch.nn.LayerNorm"),
-    ("layer = torch.nn.LayerNorm(3)\ndef f(x): return layer(x)", "torch.nn.LayerNorm"),
     ("class Mine(torch.nn.LayerNorm): pass\nlayer = Mine(3)\ndef f(x): return layer(x)", "torch.nn.LayerNorm"),
     ("g = functools.partial(torch.nn.functional.softmax, dim=-1)\ndef f(x): return g(x)", "torch.nn.functional.softmax"),
     ("def f(x): return list(map(lambda y: torch.softmax(y, -1), x))", "torch.softmax"),
     ("def f(x): return 'ä'.encode()", "str.encode"),
 )  # fmt: skip
 UNSEEN = (
-    "def f(x): return torch.exp(x) / torch.exp(x).sum(-1, keepdim=True)",
     "attend = torch.nn.MultiheadAttention(3, 1)\ndef f(x): return attend(x, x, x)",  # softmax is inside
     "def f(x): return torch.nn.TransformerEncoderLayer(3, 1)",  # makes LayerNorms of its own
     "def f(x): return torch.log_softmax(x, -1)",  # another function
-    "other = torch.nn.Linear(3, 3)\ndef f(x): return other(x)",
     "def softmax(x): return x\ndef f(x): return softmax(x)",  # their own
     "class Own:\n    def softmax(self): return 1\ndef f(x): return Own().softmax()",
 )
@@ -78,15 +74,3 @@ def test_a_test_that_has_passed_runs_again_under_the_watch_of_the_child_that_is_
         assert not student.watch(("librosa.stft", "tokenizers.Tokenizer")), "nobody has imported these"
         session._transport.end("crashed")
         assert session.revive()
-
-
-def test_what_a_child_has_is_asked_once_and_of_its_successor_again(session):
-    session.run_cells([("f", "def f(): ...")])
-    requests = []
-    for answer in (frozenset({"f"}), frozenset({"f"})):
-        rpc = session._rpc
-        rpc.request = lambda *message, ask=rpc.request: requests.append(message) or ask(*message)
-        assert session.callables(["f", "missing"]) == session.callables(["f", "missing"]) == answer
-        session._transport.end("crashed")
-        assert session.revive()
-    assert len(requests) == 2

@@ -18,29 +18,6 @@ from .conftest import runs
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def test_neither_harness_nor_course_nor_files_of_the_host_are_there(say, folder, tmp_path):
-    (tmp_path / "gradebook.db").write_text("grades")
-    hidden = [
-        folder,
-        tmp_path / "gradebook.db",
-        "/etc/shadow",
-        "/etc/machine-id",
-        "/root/.bashrc",
-        "/boot",
-        "/var/log",
-    ]
-    shown, there, found = say(
-        f"import importlib.util, os\nhere = {str(REPOSITORY)!r}\n"
-        f"print(os.listdir(here) if os.path.exists(here) else [])\n"
-        f"print([path for path in {list(map(str, hidden))} if os.path.exists(path)])\n"
-        "print(importlib.util.find_spec('autograder'), sorted(os.listdir('/course')), os.listdir('/course/data'))"
-    ).split("\n")
-    prefixes = [Path(prefix) for prefix in visible.python_folders()]
-    inside = {p.relative_to(REPOSITORY).parts[0] for p in prefixes if p.is_relative_to(REPOSITORY)}
-    assert set(eval(shown)) == inside, "of the repository only Python's folder is seen"
-    assert (there, found) == ("[]", "None ['coursekit', 'data'] ['names.txt']")
-
-
 def test_there_is_no_network_and_no_way_to_the_hosts_sockets(say, tmp_path):
     with contextlib.ExitStack() as stack:
         names = [f"\0harness-{os.getpid()}", str(tmp_path / "socket")]

@@ -16,13 +16,10 @@ from autograder.sandbox.jail import namespaces, rootfs, visible
 LAYOUTS = {
     "the environment is the course's folder": ("course", "course"),
     "the environment lies in the course's folder": ("course", "course/.venv"),
-    "the course lies in the environment": ("env/course", "env"),
     "the course lies in the environment's share": ("env/share/course", "env"),
     "the course lies beside the packages": ("env/lib/python3/site-packages/course", "env"),
     "the environment is the folder above": ("home/course", "home"),
-    "an installation in /opt": ("home/course", "opt/python"),
     "a conda-like prefix": ("home/course", "home/miniconda3/envs/course"),
-    "a user's packages": ("home/course", "home/.local"),
     "the course lies in the environment's lib": ("env/lib", "env"),
 }
 SECRETS = (
@@ -90,16 +87,6 @@ def test_a_class_in_a_visible_folder_is_refused_in_a_sentence_that_names_it(tmp_
     refuse_world_readable(tmp_path / "usr/src/app/out")
 
 
-def test_an_environment_behind_a_link_is_shown_under_both_names(tmp_path, monkeypatch):
-    course, prefix = _made(tmp_path, "course", "data/env")
-    (tmp_path / "env").symlink_to(prefix)
-    _use(monkeypatch, course, tmp_path / "env")
-    plan = _plan(tmp_path / "kit")
-    for name in (prefix, tmp_path / "env"):
-        assert _shown(plan, name / "lib/python3/site-packages/numpy.py")
-    assert [name for name in SECRETS if _shown(plan, course / name)] == []
-
-
 @pytest.mark.parametrize("linked", ["data", "data/env"])
 def test_what_is_hidden_is_hidden_under_every_name_that_links_give_it(linked, tmp_path, monkeypatch):
     course, prefix = _made(tmp_path, "data/env/lib/course", "data/env")
@@ -108,6 +95,8 @@ def test_what_is_hidden_is_hidden_under_every_name_that_links_give_it(linked, tm
     _use(monkeypatch, course, prefix, through)
     plan = _plan(tmp_path / "kit")
     names = [course, through / "lib/course"]
+    for name in (prefix, through):
+        assert _shown(plan, name / "lib/python3/site-packages/numpy.py")
     assert [f"{at}/{name}" for at in names for name in SECRETS if _shown(plan, at / name)] == []
 
 

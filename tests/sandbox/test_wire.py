@@ -119,12 +119,11 @@ def test_the_layout_and_requires_grad_of_an_argument_are_kept_and_of_a_result_ar
 
 
 def test_a_generator_travels_as_its_state():
-    for name in wire.BIT_GENERATORS:
-        rng = np.random.Generator(getattr(np.random, name)(5))
-        rng.integers(10, size=7, dtype=np.int32)
-        arrived, again = trip(rng), trip(rng)
-        assert (arrived.random(9) == rng.random(9)).all()
-        assert (arrived.spawn(1)[0].random(3) == again.spawn(1)[0].random(3)).all()
+    rng = np.random.default_rng(5)
+    rng.integers(10, size=7, dtype=np.int32)
+    arrived, again = trip(rng), trip(rng)
+    assert (arrived.random(9) == rng.random(9)).all()
+    assert (arrived.spawn(1)[0].random(3) == again.spawn(1)[0].random(3)).all()
     generator = torch.Generator().manual_seed(7)
     torch.rand(3, generator=generator)
     arrived = trip(generator)
@@ -133,10 +132,6 @@ def test_a_generator_travels_as_its_state():
 
 class Colour(enum.IntEnum):
     RED = 3
-
-
-class Words(str):
-    pass
 
 
 class Hostile(np.ndarray):
@@ -157,28 +152,20 @@ Point = collections.namedtuple("Point", "x y")
     ("value", "plain"),
     [
         (Colour.RED, 3),
-        (Words("a"), "a"),
         (Point(1, 2), (1, 2)),
         (collections.Counter("aab"), {"a": 2, "b": 1}),
         (collections.defaultdict(list, b=[1], a=[2]), {"b": [1], "a": [2]}),
-        (collections.OrderedDict(b=1, a=2), {"b": 1, "a": 2}),
         (torch.Size([2, 3]), (2, 3)),
         (collections.deque([1, 2]), [1, 2]),
         (zip("ab", [1, 2], strict=True), [("a", 1), ("b", 2)]),
-        ({"a": 1}.keys(), ["a"]),
         (map(abs, [-1, 2]), [1, 2]),
         (bytearray(b"ab"), b"ab"),
         (np.ones(2).view(Hostile), np.ones(2)),
         (np.ma.masked_array([1, 2], [True, False]), np.array([1, 2])),
-        (np.float32(1.5), np.float32(1.5)),
         (np.float64(1.5), np.float64(1.5)),
         (np.str_("a"), np.str_("a")),
         (np.bool_(True), np.bool_(True)),
         (np.dtype("f4"), np.dtype("f4")),
-        ([0.5] * 100, [0.5] * 100),
-        (list(range(100)), list(range(100))),
-        ([True] * 100, [True] * 100),
-        ([2**70] * 100, [2**70] * 100),
         (torch.ones(2).as_subclass(HostileTensor), torch.ones(2)),
         *((kind, kind) for kind in (bool, int, float, complex, str, np.float64, np.int32, torch.float32)),
     ],
@@ -233,7 +220,11 @@ class Broken(Wrapped):
     "value",
     [
         *(Unknown(), [Unknown()], np.array([None]), object, lambda: 1, torch.ones(2).to_sparse()),
-        *(np.array("2020", "M8[Y]"), np.array([10**400], dtype=object)),
+        *(
+            np.array("2020", "M8[Y]"),
+            np.array([10**400], dtype=object),
+            np.random.Generator(np.random.Philox(0)),
+        ),
         *(Wrapped(np.array([None])), Wrapped(np.array("2020", "M8[Y]")), Wrapped(3), Broken(0)),
     ],
 )
@@ -293,14 +284,12 @@ def frame_of(tree, lengths=(), body=b""):
     "frame",
     [
         frame_of(["a", "<f8", [3], "C"], [16], bytes(16)),
-        frame_of(["a", "<f8", [1], "C"], [16], bytes(16)),
         frame_of(["a", "<f8", [-2], "C"], [16], bytes(16)),
         frame_of(["a", "<f8", [2**40, 2**40], "C"], [0]),
         frame_of(["a", "<f8", [100_000, 100_000, 0], "C"], [0]),
         frame_of(["a", "<f8", [True], "C"], [8], bytes(8)),
         frame_of(["a", "|O8", [1], "C"], [8], bytes(8)),
         frame_of(["a", "<U0", [5], "C"], [0]),
-        frame_of(["a", "<V8", [1], "C"], [8], bytes(8)),
         frame_of(["a", "<U1", [1], "C"], [4], b"\xff" * 4),
         frame_of(["a", "<f8", [1] * 40, "C"], [8], bytes(8)),
         frame_of(["a", "<f8", [1], "Z"], [8], bytes(8)),
@@ -314,14 +303,15 @@ def frame_of(tree, lengths=(), body=b""):
         frame_of(["r", 0, 1, 0]),
         frame_of(["I", "f" * 100_000]),
         frame_of(b"[" * 100_000),
-        frame_of(b'{"a":' * 100_000),
         frame_of(b"[" + b"9" * 5000 + b",[]]"),
         frame_of(["T", "float32", ["a", "<f4", [1], "C"], 1], [4], bytes(4)),
-        frame_of(["T", "float32", ["a", "<f8", [1], "C"], False], [8], bytes(8)),
         frame_of(["T", "qint8", ["a", "|i1", [1], "C"], False], [1], bytes(1)),
         frame_of(["G"], [10], bytes(10)),
         frame_of(["k", "object"]),
-        frame_of(["g", "PCG64", ["d"]]),
+        *(
+            frame_of(["g", *state])
+            for state in ((-1, 1, 0, 0), (1, 1 << 128, 0, 0), (1, 1, 2, 0), (1, 1, 0, [1]), (1,))
+        ),
         frame_of(["o", "a" * 200]),
         wire.PREFIX.pack(wire.MAGIC, 1 << 31, 1 << 62),
         wire.PREFIX.pack(wire.MAGIC, 0, 0),
@@ -333,12 +323,6 @@ def test_lies_are_refused(frame):
 
 
 def test_what_c_code_or_a_hash_table_could_stumble_over_is_checked():
-    key = np.random.MT19937(0).state["state"]["key"].tobytes()
-    for position in (625, 10**6, -1):
-        state = ["d", "key", ["a", "<u4", [624], "C"], "pos", position]
-        tree = ["g", "MT19937", ["d", "bit_generator", "MT19937", "state", state]]
-        with pytest.raises(WireError):
-            wire.decode(frame_of(tree, [len(key)], key))
     for tree in (["a", "|b1", [4], "C"], ["T", "bool", ["a", "|b1", [4], "C"], False]):
         assert wire.decode(frame_of(tree, [4], b"\x00\x01\x02\xff")).sum() == 3, (
             "a boolean holds one of two values"
@@ -355,11 +339,10 @@ def test_a_type_with_a_hostile_name_is_named_in_plain_text():
     assert caught.value.type_name == "?<b>?" + "x" * 75
 
 
-def test_ranges_and_packed_lists_count_as_what_they_unfold_to():
+def test_ranges_count_as_what_they_unfold_to():
     for value in (
         [range(1_000_000)] * 2,
         ("callback", 0, ([range(600_000)] * 2,), {}),
-        [range(900_000), [0.5] * 200_000],
         range(-(10**400), 10**400),
         range(10**30, -(10**30), -3),
     ):
@@ -375,24 +358,16 @@ def test_ranges_and_packed_lists_count_as_what_they_unfold_to():
 MANY_OF = {
     "references": (["ref", "handle", 0], None),
     "empty lists": (["l"], None),
-    "empty dicts": (["d"], None),
     "dicts": (["d", 1, 2], None),
     "empty sets": (["s"], None),
-    "empty frozen sets": (["z"], None),
-    "sets of one": (["s", 1], None),
     "sets of five": (["s", 1, 2, 3, 4, 5], None),
-    "sets of twenty": (["s", *range(20)], None),
     "numbers": (1.5, None),
-    "large numbers": (10**60, None),
     "texts": ("a\U0001f600", None),
     "long texts": (["S"], 20),
     "slices": (["sl", 1, 2, 3], None),
     "arrays": (["a", "<f8", [2], "C"], 16),
     "arrays of many axes": (["a", "<f8", [1] * 32, "C"], 8),
     "arrays with holes": (["a", "|u1", [2000], "S"], 2000),
-    "arrays of texts": (["a", "<U1", [2], "C"], 8),
-    "types of arrays": (["y", "<U7"], None),
-    "packed lists": (["pf"], 80),
 }
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.serve.journal import Attempt, Journal, Refused, digest_of_token
+from autograder.serve.journal import Attempt, Journal, digest_of_token
 
 LAB = "00_warm_up"
 
@@ -70,15 +70,6 @@ def test_the_same_bytes_once_more_are_the_same_attempt_and_other_bytes_another(j
     assert receive(journal, b"two").number == 2
     assert receive(journal, b"one").number == 3  # a way back is a new attempt
     assert receive(journal, b"one", "bo").number == 1
-
-
-def test_what_is_refused_leaves_no_row(journal):
-    def nobody(earlier: object) -> None:
-        raise Refused("closed")
-
-    with pytest.raises(Refused):
-        journal.receive(LAB, "ada", came_in(journal, b"one"), nobody)
-    assert journal.attempts(LAB) == []
 
 
 def test_a_verdict_is_kept_once_and_one_that_is_taken_away_stays_in_the_log(journal, make_result):

@@ -78,6 +78,8 @@ def test_three_of_a_student_and_a_full_queue_may_wait(course_at, attempt, monkey
     for waiting in earlier:
         queue.put(waiting)
     assert "still wait" in str(refused(earlier, queue=queue))
+    shown = rules.card_of(earlier[1], None, 2, queue)
+    assert (shown["state"], shown["ahead"]) == ("waiting", 1) and shown["seconds"] >= 1
     rules.may_hand_in(LAB, "bo", [], queue)
     monkeypatch.setattr(rules, "WAITING_OF_ALL", 3)
     assert refused([], "bo", queue).retry_after, "it says when to come again"
@@ -142,13 +144,3 @@ def test_a_card_after_closing_says_nothing_before_and_everything_after(course_at
     course_at('[live]\nverdicts = "after closing"')
     with pytest.raises(UserError, match="does not say when it closes"):
         rules.check_policy([LAB])
-
-
-def test_the_card_of_an_attempt_that_waits_says_how_long(course_at, attempt):
-    course_at("")
-    queue = FairQueue(1)
-    for waiting in (attempt(1), attempt(2)):
-        queue.put(waiting)
-    shown = rules.card_of(attempt(2), None, 2, queue)
-    assert (shown["state"], shown["ahead"]) == ("waiting", 1)
-    assert shown["seconds"] >= 1

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import extensions
-from autograder.course.policy_file import extension_of, spec
+from autograder.course.policy_file import extension_of, extensions_file, spec
 from autograder.errors import UserError
 from autograder.gradebook.cells import test_cells as cells_of
 from autograder.results import QuestionResult, SubmissionResult, TestResult
@@ -30,12 +30,6 @@ def live(tmp_path: Path, course_at) -> Iterator[LiveClass]:
     with addresses(tmp_path / "out", LAB) as running:
         yield running
         extensions_file().unlink(missing_ok=True)
-
-
-def extensions_file() -> Path:
-    from autograder.course.policy_file import extensions_file as where
-
-    return where()
 
 
 def verdict(student: str, right: bool, misconception: str | None = None) -> SubmissionResult:
@@ -77,18 +71,6 @@ def row(live: LiveClass, student: str) -> dict:
     return next(row for row in rows if row["student"] == student)
 
 
-def test_a_student_decides_nothing(live):
-    receipt = graded(live, "ada")
-    for wish in (
-        {"do": "regrade", "receipt": receipt},
-        {"do": "overrule", "student": "ada", "question": QUESTION, "points": MOST, "why": "please"},
-        {"do": "extend", "student": "ada", "days": 9},
-        {"do": "grade"},
-    ):
-        assert decide(live, "ada", **wish).status == 403
-    assert live.service.journal.events("regrade", "overrule", "extension") == []
-
-
 def test_a_regrade_waits_in_the_queue_like_any_other(live):
     receipt = graded(live, "ada", right=True)
     assert decide(live, do="regrade", receipt=receipt).status == 200
@@ -126,24 +108,28 @@ def test_an_overruled_question_is_told_to_its_student_only_and_the_last_word_hol
 #: Decisions that make no sense.
 SENSELESS: list[dict[str, object]] = [
     {"do": "overrule", "student": "ada", "question": QUESTION, "points": 1e9, "why": "x"},
-    {"do": "overrule", "student": "ada", "question": QUESTION, "points": True, "why": "x"},
     {"do": "overrule", "student": "ada", "question": QUESTION, "points": 1, "why": " "},
     {"do": "overrule", "student": "ada", "question": "none", "points": 1, "why": "x"},
     {"do": "overrule", "student": "nobody", "question": QUESTION, "points": 1, "why": "x"},
     {"do": "extend", "student": "ada", "days": -1},
-    {"do": "extend", "student": "ada", "days": 1e999},
     {"do": "extend", "student": "../ada", "days": 1},
     {"do": "regrade", "receipt": "00-NOTHING"},
     {"do": "answer", "request": 99, "text": "x"},
     {"do": "delete"},
-    {},
 ]
 
 
-def test_a_decision_without_sense_is_refused_and_not_logged(live):
-    graded(live, "ada")
+def test_a_decision_without_sense_or_of_a_student_is_refused_and_not_logged(live):
+    receipt = graded(live, "ada")
     for wish in SENSELESS:
         assert decide(live, **wish).status in (400, 404), wish
+    for wish in (
+        {"do": "regrade", "receipt": receipt},
+        {"do": "overrule", "student": "ada", "question": QUESTION, "points": MOST, "why": "please"},
+        {"do": "extend", "student": "ada", "days": 9},
+        {"do": "grade"},
+    ):
+        assert decide(live, "ada", **wish).status == 403
     assert live.service.journal.events("regrade", "overrule", "extension", "answer") == []
 
 

@@ -16,6 +16,10 @@ def recorded(name: str) -> Any:
     return json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def refusal(code: str, message: str) -> dict[str, str]:
+    return {"exception": "x", "errorcode": code, "message": message}
+
+
 class FakeMoodle(FakeSite):
     """A site. Tests change its attributes; what was asked stands in ``asked``, what was entered in ``entries``."""
 
@@ -75,12 +79,7 @@ class FakeMoodle(FakeSite):
             raise ConnectionError
         self.asked[what] += 1
         if (fields.get("wstoken") or fields.get("token")) != TOKEN:
-            said = {
-                "exception": "x",
-                "errorcode": "invalidtoken",
-                "message": "Invalid token - token not found",
-            }
-            return json.dumps(said).encode()
+            return json.dumps(refusal("invalidtoken", "Invalid token - token not found")).encode()
         if what == "pluginfile":
             return handed_in(path)
         if what == "upload":
@@ -149,11 +148,7 @@ class FakeMoodle(FakeSite):
         """Moodle's own silence: see ``update_grade`` and ``grading_disabled`` of mod/assign/locallib.php."""
         text = "plugindata[assignfeedbackcomments_editor][text]"
         if text not in fields:
-            return {
-                "exception": "x",
-                "errorcode": "dmlwriteexception",
-                "message": "Error writing to database",
-            }
+            return refusal("dmlwriteexception", "Error writing to database")
         assert fields["applytoall"] == "0" and fields["addattempt"] == "0"
         user, attempt, grade = int(fields["userid"]), int(fields["attemptnumber"]), float(fields["grade"])
         old = self.entries.get((user, attempt), {}).get("grade")

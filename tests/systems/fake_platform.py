@@ -99,26 +99,16 @@ class Platform(FakeSite):
             said = jwt.decode(assertion, jwt.PyJWK(key), ["RS256"], audience=f"{self.url}/token")
             assert said["iss"] == said["sub"] == "tool"
             self.tokens.add(token := f"token{len(self.tokens)}")
-            return 200, {
-                "access_token": token,
-                "expires_in": 3600,
-                "token_type": "bearer",
-                "scope": fields["scope"],
-            }
+            return 200, {"access_token": token, "expires_in": 3600, "token_type": "bearer"}
         if self.headers.get("Authorization", "").removeprefix("Bearer ") not in self.tokens:
             return 401, {}
         if path == "/members":
+            active = {"status": "Active"}
             members = [
-                {
-                    "user_id": user,
-                    "status": "Active",
-                    "roles": [role],
-                    "name": name.title(),
-                    "ext_user_username": name,
-                }
+                {**active, "user_id": user, "roles": [role], "name": name.title(), "ext_user_username": name}
                 for user, (name, role) in PEOPLE.items()
             ]
-            return 200, {"id": "x", "context": {"id": "2"}, "members": members}
+            return 200, {"members": members}
         assert path == "/items/9/scores" and fields["type"] == "1"
         self.scores.append(fields)
         return self._keep(fields), {}

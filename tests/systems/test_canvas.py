@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import pytest
 from typer.testing import CliRunner
 
 from autograder.cli.app import app
-from autograder.course.lab import LabSpec
 from autograder.course.policy_file import extension_of
 from autograder.errors import UserError
 from autograder.systems.exchange import File
 from tests.systems.fake_canvas import ADA, BO, CY, ME, FakeCanvas
-from tests.systems.fake_site import LAB, Course, course_in
+from tests.systems.fake_site import LAB, course_in
 
 LATE = "[late]\npercent_per_day = 10\n[labs.00]\ndue = 2026-11-20T22:59:59"
 
 
 @pytest.fixture
-def course(tmp_path: Path, spec: LabSpec, make_result: Any) -> Iterator[Course]:
+def course(tmp_path, spec, make_result):
     with course_in(FakeCanvas(), tmp_path, spec, make_result, "70", LATE) as made:
         yield made
 
 
 @pytest.fixture
-def canvas(course: Course) -> Any:
+def canvas(course):
     return course.site
 
 
-def test_pull_brings_active_students_their_newest_attempt_and_who_has_longer(
-    course: Course, canvas: FakeCanvas, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pull_brings_active_students_their_newest_attempt_and_who_has_longer(course, canvas, monkeypatch):
     canvas.submissions[ADA]["body"] = "9999-12-31T23:59:59-10:00"  # no clock shows this in UTC
     canvas.submissions[BO]["cached_due_date"] = "2026-11-23T22:59:59Z"  # a section's override, say
     done = course.pull()
@@ -48,16 +41,14 @@ def test_pull_brings_active_students_their_newest_attempt_and_who_has_longer(
     assert course.pull().fetched == ("ada",) and course.time("ada") == "2026-11-20 10:00:00 UTC"
 
 
-def test_the_token_goes_to_the_site_alone(course: Course, canvas: FakeCanvas) -> None:
+def test_the_token_goes_to_the_site_alone(course, canvas):
     system = course.system()
     for host, is_own in (("127.0.0.1", True), ("localhost", False)):
         system.read(File("x", 1, 0, f"{canvas.site}/files/x".replace("127.0.0.1", host)))
         assert ("Authorization" in canvas.headers) == is_own
 
 
-def test_push_brings_grade_comment_and_page_and_sends_again_only_what_changed(
-    course: Course, canvas: FakeCanvas
-) -> None:
+def test_push_brings_grade_comment_and_page_and_sends_again_only_what_changed(course, canvas):
     canvas.comment(ADA, ME, "See me")
     course.pull()
     assert course.push() == []
@@ -86,9 +77,7 @@ def test_push_brings_grade_comment_and_page_and_sends_again_only_what_changed(
         ({"excused": True}, "the student is excused"),
     ],
 )
-def test_what_a_person_did_in_canvas_is_left_alone_and_said(
-    course: Course, canvas: FakeCanvas, happens: dict[str, Any], why: str
-) -> None:
+def test_what_a_person_did_in_canvas_is_left_alone_and_said(course, canvas, happens, why):
     course.pull()
     course.push()
     canvas.submissions[ADA].update(happens)
@@ -100,7 +89,7 @@ def test_what_a_person_did_in_canvas_is_left_alone_and_said(
         assert course.push(2.0, 3.0, replaced=("ada",)) == [] and canvas.submissions[ADA]["score"] == 10
 
 
-def test_lateness_counts_once(course: Course, canvas: FakeCanvas) -> None:
+def test_lateness_counts_once(course, canvas):
     canvas.deducts = {ADA: 6}
     course.pull()
     assert course.push() == [] and canvas.submissions[ADA]["score"] == 14
@@ -113,7 +102,7 @@ def test_lateness_counts_once(course: Course, canvas: FakeCanvas) -> None:
     assert course.push(2.0, 3.0) == [] and canvas.submissions[ADA]["score"] == 10
 
 
-def test_a_group_is_graded_once_and_only_when_it_is_right_for_all(course: Course, canvas: FakeCanvas) -> None:
+def test_a_group_is_graded_once_and_only_when_it_is_right_for_all(course, canvas):
     canvas.assignment["group_category_id"] = 3
     for user in (ADA, BO):
         canvas.submissions[user]["group"] = {"id": 9, "name": "Team"}
@@ -128,18 +117,14 @@ def test_a_group_is_graded_once_and_only_when_it_is_right_for_all(course: Course
     assert course.push(2.0, 3.0) == [] and canvas.submissions[ADA]["score"] == 14
 
 
-@pytest.mark.parametrize(
-    ("dropped", "said"),
-    [
-        ("grade", "the grade did not arrive"),
-        ("comment", "the comment and the feedback page did not arrive"),
-        ("locked", "the grading period is closed"),
-    ],
-)
-def test_what_does_not_arrive_is_said(course: Course, canvas: FakeCanvas, dropped: str, said: str) -> None:
+def test_what_does_not_arrive_is_said(course, canvas):
     course.pull()
-    canvas.drops = {dropped}
-    assert [said in trouble for trouble in course.push()] == [True, True]
+    for dropped, said in {
+        "locked": "period is closed",
+        "comment": "the comment and the feedback page did",
+    }.items():
+        canvas.drops = {dropped}
+        assert [said in trouble for trouble in course.push()] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -151,9 +136,7 @@ def test_what_does_not_arrive_is_said(course: Course, canvas: FakeCanvas, droppe
         ({"name": "Essay"}, "write one of these numbers: “Essay” (71), “Essay” (70)"),
     ],
 )
-def test_an_assignment_that_cannot_be_graded_is_one_sentence(
-    course: Course, canvas: FakeCanvas, changes: dict[str, Any], said: str
-) -> None:
+def test_an_assignment_that_cannot_be_graded_is_one_sentence(course, canvas, changes, said):
     canvas.assignment.update(changes)
     course.write('"Essay"' if "name" in changes else "70")
     with pytest.raises(UserError) as error:
@@ -161,9 +144,7 @@ def test_an_assignment_that_cannot_be_graded_is_one_sentence(
     assert said in str(error.value)
 
 
-def test_a_wrong_token_and_a_dead_line_are_one_sentence_without_the_token(
-    course: Course, canvas: FakeCanvas, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_token_and_a_dead_line_are_one_sentence_without_the_token(course, canvas, monkeypatch):
     monkeypatch.setenv("CANVAS_TOKEN", "wrong")
     with pytest.raises(UserError, match="does not know the token"):
         course.system()

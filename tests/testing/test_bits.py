@@ -37,6 +37,7 @@ def symptom_bits() -> float:
     wholes = [text for text in constants if text[0].isupper()]
     # The keys; each item, some items; the beginning (2); of many results all or some, of up to three each: right, so wrong, or otherwise.
     frames = 5 + 2 + 3 ** len(symptoms._ORDINALS)
+    wholes += [f"of a single number: {text}" for _, text, _ in symptoms._FUNCTIONS]
     return log2(len(set(wholes)) * sum(frames**depth for depth in range(symptoms.MAX_INSIDE + 1)))
 
 

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import importlib.util
-import textwrap
 import warnings
-
-import pytest
+from dataclasses import replace
 
 from autograder.sandbox.host.rpc import StudentError
 from autograder.sandbox.host.student import Student
+from autograder.testing.movable import test_cells_of as read_cells
+from autograder.testing.moved_cell import as_hidden_test
 from autograder.testing.run import run_test
+from tests.fixtures.nbgrader_course import answer, cell, checking
 
-FILE = """
-import numpy as np
-import pytest
-
-from autograder.testing import hidden_test, moved_cell
-
+#: What a given cell of the notebook holds.
+OF_THE_NOTEBOOK = """
 GIVEN = [3, 1, 2, 40]
 
 
 def counted(x, seen=[]):
     seen.append(x)
     return len(seen)
-
-
-@hidden_test("question")
-@moved_cell(in_place={in_place})
-def test_of_the_cell(student):
-    '''The cell.'''
-    f = student.function("f")
-    g = student.function("g")
 """
 SORTS = "items, table = [3, 1, 2], {'b': [2, 1]}\nassert f(items) is None\nassert items == [1, 2, 3]\nf(table['b'])\nassert table == {'b': [1, 2]}"
 SCALES = "x = np.arange(3.0)\nnp.testing.assert_array_equal(f(x), [0, 2, 4])\nassert x[2] == 2"
@@ -42,7 +30,8 @@ COUNTS = "assert f('aab')['c'] == 0"
 PASSES_FUNCTIONS = (
     "assert f(lambda x: x + 1, 3) == 4\nassert f(g, 3) == 6\nassert list(map(g, [1, 2])) == [2, 4]"
 )
-LOOKS_AT_A_VALUE = "assert student.value('total') == 55"
+LOOKS_AT_A_VALUE = "assert total == 55"
+GOES_ON = "before, total = total, 3\ntotal += 1\nassert (before, total, f(total)) == (55, 4, 4)"
 HIDES = """
 assert f(1) == 1, "one stays one"
 assert f(2) == 2
@@ -71,24 +60,19 @@ SKIPS = "f(1)\npytest.skip('not today')"
 WARNS = "import warnings\nwarnings.simplefilter('error')\nassert f(1) == 1"
 
 
-@pytest.fixture
-def result(tmp_path):
-    """``result(cell, source)``: how the moved test cell ends on the notebook ``source``."""
-    tests = {}
-
-    def result(cell, source, in_place=False):
-        if cell not in tests:
-            file = tmp_path / f"cells{len(tests)}.py"
-            file.write_text(FILE.format(in_place=in_place) + textwrap.indent(cell, "    "))
-            spec = importlib.util.spec_from_file_location(file.stem, file)
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            tests[cell] = module.test_of_the_cell.hidden_test
-        namespace = {"__name__": "notebook"}
-        exec(compile(source, "<notebook>", "exec"), namespace)
-        return run_test(tests[cell], Student.local_namespace(namespace, "question"))
-
-    return result
+def result(source, notebook, in_place=False):
+    """How the moved test cell ends on the student's notebook."""
+    cells = [
+        cell("code", "import numpy as np\nimport pytest"),
+        cell("code", OF_THE_NOTEBOOK, "given", locked=True),
+        answer("a", "def f(): ...\ndef g(): ...\ntotal = 0"),
+        checking("question", 1, source),
+    ]
+    [found], names = read_cells(cells)
+    test = as_hidden_test(replace(found, in_place=in_place), names, "20_x")
+    namespace = {"__name__": "notebook"}
+    exec(compile(notebook, "<notebook>", "exec"), namespace)
+    return run_test(test, Student.local_namespace(namespace, "question"))
 
 
 #: A test cell, and sources that pass it or do not, as in the notebook.
@@ -114,6 +98,9 @@ AS_IN_THE_NOTEBOOK = (
     (PASSES_FUNCTIONS, "def f(f, x):\n    return f(x)\ndef g(x):\n    return 2 * x", True),
     (LOOKS_AT_A_VALUE, "total = sum(range(11))", True),
     (LOOKS_AT_A_VALUE, "", False),
+    # What it binds itself is its own from then on.
+    (GOES_ON, "total = 55\ndef f(x):\n    return x", True),
+    (GOES_ON, "total = 54\ndef f(x):\n    return x", False),
     # A student's StopIteration ends no loop of the test's; where the test asks for it, it is one.
     (COMPARES_PAIRS, "def f(n):\n    return n * n", True),
     (COMPARES_PAIRS, "def f(n):\n    raise StopIteration", False),
@@ -134,29 +121,29 @@ AS_IN_THE_NOTEBOOK = (
 )  # fmt: skip
 
 
-def test_a_test_passes_and_fails_as_in_the_notebook(result):
-    for cell, source, good in AS_IN_THE_NOTEBOOK:
-        assert result(cell, source, in_place=cell == SORTS).result.passed is good, (cell, source)
+def test_a_test_passes_and_fails_as_in_the_notebook():
+    for code, source, good in AS_IN_THE_NOTEBOOK:
+        assert result(code, source, in_place=code == SORTS).result.passed is good, (code, source)
 
 
-def test_what_a_cell_sets_for_warnings_is_as_before_for_the_next_test(result):
+def test_what_a_cell_sets_for_warnings_is_as_before_for_the_next_test():
     before = [*warnings.filters]
     assert result(WARNS, "def f(x):\n    return x").result.passed and [*warnings.filters] == before
 
 
-def test_what_is_expected_cannot_be_changed_through_an_argument(result):
-    for cell, source in (
+def test_what_is_expected_cannot_be_changed_through_an_argument():
+    for code, source in (
         (SQUARES, "def f(n):\n    n[:] = [0] * len(n)\n    return [0] * len(n)"),
         (SQUARES, "def f(n):\n    n.clear()\n    return []"),
         (HALVES, "def f(x):\n    x[...] = 0\n    return x"),
         (HALVES, "def f(x):\n    import numpy as np\n    x[...] = np.nan\n    return x"),
     ):
         message = "this holds only where your function changes what it is given"
-        assert result(cell, source).result.message == message
+        assert result(code, source).result.message == message
 
 
-def test_a_failed_cell_says_the_authors_own_words_or_its_visible_line_and_nothing_hidden(result):
-    for cell, wrong, message in (
+def test_a_failed_cell_says_the_authors_own_words_or_its_visible_line_and_nothing_hidden():
+    for code, wrong, message in (
         (HIDES, 1, "one stays one"),
         (HIDES, 2, "this does not hold: assert f(2) == 2"),
         (HIDES, 31337, "a hidden check of this cell does not hold"),
@@ -167,10 +154,10 @@ def test_a_failed_cell_says_the_authors_own_words_or_its_visible_line_and_nothin
         (HIDES_WORDS, 31337, "for …: no"),
     ):
         source = f"def f(x):\n    return 'the hidden input is %d' % x if x == {wrong} else x"
-        assert result(cell, source).result.message == message
+        assert result(code, source).result.message == message
 
 
-def test_an_error_is_evidence_and_what_cannot_be_sent_asks_for_a_person_whatever_the_cell_catches(result):
+def test_an_error_is_evidence_and_what_cannot_be_sent_asks_for_a_person_whatever_the_cell_catches():
     run = result(LISTS_SQUARES, "def f(n):\n    return n + undefined")
     assert isinstance(run.error, StudentError) and run.error.type_name == "NameError"
     box = "class Box:\n    def __eq__(self, other):\n        return True\ndef f():\n    return Box()"

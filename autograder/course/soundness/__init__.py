@@ -6,24 +6,30 @@ master takes is for ``build``.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
+from pathlib import Path
 
 from autograder.course.masters import course_root, master_path, source_of_import
-from autograder.course.soundness.companions import companion_faults, imported_faults
-from autograder.course.soundness.faults import Fault
-from autograder.course.soundness.master import read_outline
+from autograder.course.soundness.master import Fault, Outline, missing_file, nearest, read_outline
 from autograder.errors import UserError
 
 #: More sentences than this nobody reads at once.
 SHOWN = 20
+#: Decorator -> its name in sentences, for what each question needs at least once. A scenario counts as a family.
+NEEDED = {
+    "family": "family of inputs and no scenario",
+    "misconception": "misconception",
+    "alternative": "alternative",
+}
 
 
 def faults_of(lab: str) -> list[Fault]:
     """Every fault of a lab (full name) in its master, its checks, hidden tests, wrong answers and data names."""
     if _is_imported(lab):
-        return imported_faults(lab, course_root())
+        return []  # nbgrader's own checks have passed, and it names no wrong answers
     outline = read_outline(lab, master_path(lab), course_root())
-    return [*outline.faults, *companion_faults(lab, course_root(), outline)]
+    return [*outline.faults, *_of_the_questions(lab, course_root(), outline)]
 
 
 def _is_imported(lab: str) -> bool:
@@ -36,7 +42,7 @@ def _is_imported(lab: str) -> bool:
 def require_sound(labs: Iterable[str], *, unfinished: bool = False) -> list[str]:
     """Raise one ``UserError`` with the faults of all these labs.
 
-    With ``unfinished``, what its author calls unfinished is no reason to refuse a lab: those sentences are returned.
+    With ``unfinished``, parts of a question that are not there yet are no reason to refuse a lab: those sentences are returned.
     """
     faults = [fault for lab in labs for fault in faults_of(lab)]
     refused = [fault for fault in faults if not (unfinished and fault.unfinished)]
@@ -46,3 +52,43 @@ def require_sound(labs: Iterable[str], *, unfinished: bool = False) -> list[str]
     if len(refused) > SHOWN:
         lines.append(f"… and {len(refused) - SHOWN} more.")
     raise UserError("\n  ".join(["Fix these first; nothing was written:", *lines]))
+
+
+def _of_the_questions(lab: str, root: Path, outline: Outline) -> list[Fault]:
+    """Every fault in the files of a lab's questions: a decorator such as ``@question.misconception`` says all that is needed."""
+    folder = questions_folder(lab, root)
+    if not folder.is_dir():
+        return [missing_file(folder, root, "the lab's questions")]
+    faults: list[Fault] = []
+    declared = {file: _kinds(file, root, faults) for file in sorted(folder.glob("*.py"))}
+    for file, kinds in declared.items():
+        if outline.questions and kinds and file.stem not in {*outline.questions, *outline.challenges}:
+            sentence = f"“{file.stem}” is no question of the lab{nearest(file.stem, outline.questions)}"
+            faults.append(Fault(file.relative_to(root).as_posix(), 0, "", sentence))
+    for question, line in outline.questions.items():
+        kinds = declared.get(folder / f"{question}.py", set())
+        lacks = ", ".join(f"no {words}" for kind, words in NEEDED.items() if kind not in kinds)
+        if lacks:
+            where, sentence = f"question “{question}”", f"it has {lacks}"
+            faults.append(Fault(outline.file, line, where, sentence, unfinished=True))
+    return faults
+
+
+def questions_folder(lab: str, root: Path) -> Path:
+    """The folder of a lab's questions."""
+    return root / "autograder" / "questions" / f"m{lab}"
+
+
+def _kinds(file: Path, root: Path, faults: list[Fault]) -> set[str]:
+    """Which of ``NEEDED`` the decorators in a file declare."""
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+    except (SyntaxError, UnicodeDecodeError) as error:
+        line = getattr(error, "lineno", 0) or 0
+        sentence = f"it is no Python: {getattr(error, 'msg', error)}"
+        faults.append(Fault(file.relative_to(root).as_posix(), line, "", sentence))
+        return set()
+    marks = [mark for node in tree.body for mark in getattr(node, "decorator_list", ())]
+    of = (mark.func if isinstance(mark, ast.Call) else mark for mark in marks)
+    kinds = {one.attr for one in of if isinstance(one, ast.Attribute)}
+    return ({"family"} if "scenario" in kinds else set()) | (kinds & NEEDED.keys())

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from autograder.course.masters import SKIP, course_header
-from autograder.course.names import names_used, symbols
-from autograder.course.soundness.faults import Fault, missing_file, nearest
 from autograder.errors import UserError
 from autograder.sandbox.limits import Limits
 
@@ -23,9 +20,49 @@ POINTS = 20
 
 _ROLES = ("question", "test", "written", "locked")
 _OPTIONS = (*_ROLES, "points", "tags")
-_HEADER = ("data", "minutes", "demo", "limits", "unfinished", "nbgrader")
+_HEADER = ("data", "minutes", "demo", "limits", "nbgrader")
 _REGION = ("### BEGIN SOLUTION", "### END SOLUTION")
 _MADE_BY_JUPYTEXT = {"lines_to_next_cell", "lines_to_end_of_cell_marker"}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong with a lab. ``str`` is the sentence for its author."""
+
+    #: The file, as a path below the course's folder.
+    file: str
+    #: The line it is about (from 1), or 0 for the whole file.
+    line: int
+    #: The cell, function or setting that is at fault; "" for the whole file.
+    place: str
+    sentence: str
+    #: Whether a part of a question is only not there yet.
+    unfinished: bool = False
+
+    def __str__(self) -> str:
+        where = f"{self.file}, line {self.line}" if self.line else self.file
+        return f"{where}{f', {self.place}' if self.place else ''}: {self.sentence}."
+
+
+def nearest(name: object, known: Iterable[str]) -> str:
+    """ "; the nearest is “entropy”", or what there is instead, to end a sentence about a name that is not known."""
+    names = list(dict.fromkeys(known))
+    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    if close:
+        return f"; the nearest is “{close[0]}”"
+    return (
+        f"; there {'is' if len(names) == 1 else 'are'} {', '.join(f'“{n}”' for n in names[:12])}"
+        if names
+        else ""
+    )
+
+
+def missing_file(path: Path, root: Path, what: str) -> Fault:
+    """That a file (or folder) is not there, with the nearest one beside it."""
+    beside = [p.name for p in path.parent.glob("*") if p.name[:1] not in "._"] if path.parent.is_dir() else []
+    close = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.8)
+    hint = f"; there is {close[0]}" if close else ""
+    return Fault(path.relative_to(root).as_posix(), 0, "", f"{what} are not there{hint}")
 
 
 @dataclass(frozen=True)
@@ -72,7 +109,6 @@ class Outline:
     questions: dict[str, int] = field(default_factory=dict)
     #: Questions for those who like a challenge: ``points=0``, no test cell.
     challenges: set[str] = field(default_factory=set)
-    unfinished: set[str] = field(default_factory=set)
     faults: list[Fault] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
 
@@ -106,8 +142,7 @@ def read_outline(lab: str, path: Path, root: Path) -> Outline:
     _check_names(outline)
     _check_pairs(outline)
     _check_start(outline, lab)
-    _check_borrowed_names(outline)
-    _check_header(outline, header, root)
+    _check_header(outline, header)
     return outline
 
 
@@ -297,65 +332,16 @@ def _parsed(cell: Cell) -> ast.AST:
         return ast.Module([], [])
 
 
-def _check_borrowed_names(outline: Outline) -> None:
-    """That no cell which is run when grading uses a name that only a skipped cell defines."""
-    graded = [cell for cell in outline.cells if cell.kind == "code" and not cell.skipped]
-    known = set(dir(builtins)).union(*(_names(cell)[0] for cell in graded))
-    lent = {name: cell.line for cell in outline.cells if cell.skipped for name in _names(cell)[0]}
-    for cell in graded:
-        for name in sorted(_names(cell)[1] - known):
-            if name in lent:
-                outline.blame(
-                    cell,
-                    f"it uses {name}, which only the cell in line {lent[name]} defines, and that is not run when grading",
-                )
-
-
-def _names(cell: Cell) -> tuple[set[str], set[str]]:
-    """The global names that a code cell binds and those that it uses."""
-    if cell.kind != "code" or not getattr(_parsed(cell), "body", None):
-        return set(), set()
-    bound = {
-        symbol.get_name()
-        for table, symbol in symbols(cell.source)
-        if (table.get_type() == "module" or symbol.is_global())
-        and (symbol.is_assigned() or symbol.is_imported())
-    }
-    return bound, names_used(cell.source)
-
-
-def _check_header(outline: Outline, header: dict[str, Any], root: Path) -> None:
+def _check_header(outline: Outline, header: dict[str, Any]) -> None:
     refuse = partial(outline.refuse, 1, "header")
     for key in header.keys() - set(_HEADER):
         refuse(f"there is no setting “{key}”{nearest(key, _HEADER)}")
     minutes = header.get("minutes", 1)
     if not _is_above_zero(minutes):
         refuse(f"minutes: {minutes} is no number of minutes")
-    _check_data(refuse, header.get("data") or [], root / "data")
     limits, known = header.get("limits") or {}, [limit.name for limit in fields(Limits)]
     for name, value in limits.items() if isinstance(limits, dict) else [(limits, 1)]:
         if name not in known:
             refuse(f"there is no limit “{name}”{nearest(name, known)}")
         elif not _is_above_zero(value):
             refuse(f"the limit {name}: {value} is no number above zero")
-    unfinished = header.get("unfinished") or []
-    for name in unfinished if isinstance(unfinished, list) else [unfinished]:
-        if name in outline.questions:
-            outline.unfinished.add(name)
-        else:
-            refuse(f"unfinished names “{name}”, which is no question{nearest(name, outline.questions)}")
-
-
-def _check_data(refuse: Any, names: Any, folder: Path) -> None:
-    if not isinstance(names, list):
-        refuse(f"data: {names} is no list; write data: [{names}]")
-        return
-    for name in names:
-        path = folder / str(name)
-        if not path.resolve().is_relative_to(folder.resolve()):
-            refuse(f"the data file {name} does not lie in data/")
-        elif len(path.relative_to(folder).parts) > 1:
-            refuse(f"data: {name} lies in a folder; name that: {path.relative_to(folder).parts[0]}")
-        elif not path.exists():
-            beside = [p.relative_to(folder).as_posix() for p in path.parent.glob("*")]
-            refuse(f"the data file {name} is not in data/{nearest(name, beside) if beside else ''}")

@@ -75,6 +75,11 @@ def _asking(question: Question, part: Family | Scenario) -> Callable[[Student], 
     def ask(student: Student) -> None:
         wrong: list[tuple[int, str]] = []
         raised: StudentError | None = None
+        _send_ahead(
+            question,
+            student,
+            [i for i, item in enumerate(asks_of(question, run.salt())) if item.part is part],
+        )
         for place, item in enumerate(asks_of(question, run.salt())):
             if item.part is part:
                 try:
@@ -104,6 +109,13 @@ def _outcome(question: Question, place: int, student: Student, again: bool = Fal
 
     outcome: Outcome = student.once((place, again), make)
     return outcome
+
+
+def _send_ahead(question: Question, student: Student, places: Sequence[int], again: bool = False) -> None:
+    """Send the calls at these places, which are made next, so that the sandbox need not wait between them."""
+    asks = asks_of(question, run.salt())
+    cases = [(place, asks[place].case) for place in places]
+    student.send_ahead(((place, again), case.args, case.kwargs) for place, case in cases if case is not None)
 
 
 def _of_error(error: StudentError) -> Outcome:
@@ -153,6 +165,7 @@ def _does_the_same_again(question: Question) -> Callable[[Student], None]:
         asks = asks_of(question, run.salt())
         places = first_of_each_family(asks)
         first = [_outcome_or_error(question, place, student) for place in places]
+        _send_ahead(question, student, places, again=True)
         again = [_outcome_or_error(question, place, student, again=True) for place in places]
         for one, other, place in zip(first, again, places, strict=True):
             if isinstance(one, Outcome) and isinstance(other, Outcome):

@@ -13,7 +13,7 @@ from typing import Any
 from coursekit.checks.compare import Observed
 from coursekit.checks.encoding import encode
 from coursekit.checks.questions import MADE_OF
-from coursekit.checks.untouched import argument_names
+from coursekit.checks.words import argument_names
 
 from autograder.course.masters import course_root
 from autograder.course.policy_file import spec

@@ -42,7 +42,7 @@ def card_code(question: Question) -> str:
         elif (module, name) in secret or name == "question":
             raise ReachesAnAnswer(f"{where}, which an answer is made of: write what they need without it")
         else:
-            definitions[module == question.reference.__module__, node.lineno] = ast.unparse(node)
+            definitions[module == question.reference.__module__, module, node.lineno] = ast.unparse(node)
     if not definitions:
         return ""
     lines = ["from __future__ import annotations", *sorted(set(imports))]

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from coursekit.checks.compare import Observed
 
+from autograder.errors import UserError
 from autograder.sandbox.host.student import Student
 
 _PACKAGE = "autograder.questions."
@@ -178,7 +179,7 @@ class Question:
         def mark(function: _Function) -> _Function:
             words = " ".join((hint or inspect.getdoc(function) or "").split())
             if not words:
-                raise ValueError(f"the misconception “{title}” needs a hint: write it as the docstring")
+                raise UserError(f"The misconception “{title}” needs a hint: write it as the docstring.")
             name = f"{function.__name__} ({title})" if fixed else function.__name__
             answer = _with_defaults(function, fixed) if fixed else function
             self.misconceptions.append(Misconception(name, title, costs, words, answer, because, card))
@@ -201,9 +202,7 @@ class Question:
         @question.impostor
         def never_looks_at_the_keys(right, q, k, v, mask=None):
             '''It takes the queries for keys.
-
-            One survives: your queries do as well for keys. Are they the same?
-            '''
+            One survives: your queries do as well for keys. Are they the same?'''
             return right(q, q, v, mask)
         """
         self.impostors.append(function)

@@ -1,7 +1,5 @@
 """Lab 00, cross_entropy: logits (N, V), ids (N,) → the mean price of the true words."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -22,13 +20,10 @@ question = Question(
     price_by_price,
     uses=("one_hot", "lookup", "logsumexp", "softmax"),
     forbidden=(
-        "torch.nn.functional.cross_entropy",
-        "torch.nn.CrossEntropyLoss",
-        "torch.distributions.Categorical",
-        "torch.distributions.OneHotCategorical",
-        "sklearn.metrics.log_loss",
+        "torch.nn.functional.cross_entropy", "torch.nn.CrossEntropyLoss", "torch.distributions.Categorical",
+        "torch.distributions.OneHotCategorical", "sklearn.metrics.log_loss",
     ),
-)
+)  # fmt: skip
 
 
 @question.family("A single position costs its own price.", weight=0.5)
@@ -44,7 +39,7 @@ def two_positions(rng):
     yield np.array([[0.0, 800.0], [900.0, 0.0]]), [1, 0]
 
 
-@question.family("Many positions cost the mean of all their prices.", weight=1)
+@question.family("Many positions cost the mean of all their prices.")
 def many_positions(rng):
     yield rng.normal(size=(7, 5)), rng.integers(0, 5, size=7)
     yield rng.normal(size=(8, 5))[::2], rng.integers(0, 5, size=4).tolist()
@@ -137,9 +132,7 @@ def prices_of(logits, ids):
 KEPT: list[float] = []
 
 
-@question.misconception(
-    "prices of earlier calls stay in the list", costs=2.5, because="right in the first call"
-)
+@question.misconception("prices of earlier calls stay in the list", costs=2.5, because="right the first time")
 def prices_of_earlier_calls(logits, ids):
     """Your mean is also over the prices of earlier calls: a list as the default of an argument, or outside of the function, is made
     once and grows. Make a new one in each call."""

@@ -1,7 +1,5 @@
 """Lab 00, lookup: weights H (…, V), table E (V, D) → weighted sums of the table's rows (…, D)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -22,13 +20,13 @@ question = Question(number_by_number)
 TABLE = np.array([[1.0, 2], [3, 4], [5, 6]])
 
 
-@question.family("One-hot rows pick rows of the table, in their order and as often as they occur.", weight=1)
+@question.family("One-hot rows pick rows of the table, in their order and as often as they occur.")
 def one_hot_rows(rng):
     yield Case(np.array([[0.0, 1, 0]]), TABLE, gives=[[3.0, 4.0]])
     yield np.eye(6)[rng.permutation([5, 0, 5, 3, 1])], rng.normal(size=(6, 4))
 
 
-@question.family("Any weights, negative ones too, add up rows of the table, each by its weight.", weight=1)
+@question.family("Any weights, negative ones too, add up rows of the table, each by its weight.")
 def any_weights(rng):
     yield Case(np.array([[0.5, 0, 0.5]]), TABLE, gives=[[3.0, 4.0]])
     weights = rng.uniform(1, 2, size=(3, 10))[:, ::2] * [1, 1, -1, 1, 1]
@@ -61,7 +59,7 @@ def a_single_row(rng):
     yield np.array([1.0, 0, 1, 1]), rng.normal(size=(4, 3))
 
 
-@question.family("A batch gives a batch.", weight=1)
+@question.family("A batch gives a batch.")
 def batches(rng):
     for shape in ((2, 3, 4), (2, 1, 2, 4)):
         yield rng.uniform(1, 2, size=shape), rng.normal(size=(4, 3))
@@ -90,9 +88,7 @@ def weights_rescaled(H, E):
         return (H / H.sum(axis=-1, keepdims=True)) @ E
 
 
-@question.misconception(
-    "columns of the table instead of rows", costs=2, because="a product of weights and table"
-)
+@question.misconception("columns of the table instead of rows", costs=2, because="a product of the two")
 def columns_instead_of_rows(H, E):
     """You combine the columns of the table; each row of weights has one weight for each *row* of the table.
     Look at the shapes: (T, V) times (V, D)."""

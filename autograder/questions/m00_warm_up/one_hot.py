@@ -1,7 +1,5 @@
 """Lab 00, one_hot: ids (…), V → rows with a single 1 (…, V)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Observed, Question
@@ -18,12 +16,10 @@ def place_by_place(ids, V):
 question = Question(
     place_by_place,
     forbidden=(
-        "torch.nn.functional.one_hot",
-        "sklearn.preprocessing.OneHotEncoder",
-        "sklearn.preprocessing.LabelBinarizer",
-        "sklearn.preprocessing.label_binarize",
+        "torch.nn.functional.one_hot", "sklearn.preprocessing.OneHotEncoder",
+        "sklearn.preprocessing.LabelBinarizer", "sklearn.preprocessing.label_binarize",
     ),
-)
+)  # fmt: skip
 
 
 @question.family("A sentence becomes rows with a single 1, as wide as the vocabulary.", weight=1.25)

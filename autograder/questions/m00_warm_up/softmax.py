@@ -1,7 +1,5 @@
 """Lab 00, softmax: scores x of any shape, an axis → probabilities along it, of the same shape."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -22,26 +20,15 @@ question = Question(
     line_by_line,
     uses=("logsumexp",),
     forbidden=(
-        "scipy.special.softmax",
-        "scipy.special.log_softmax",
-        "torch.softmax",
-        "torch.log_softmax",
-        "torch.nn.functional.softmax",
-        "torch.nn.functional.log_softmax",
-        "Tensor.softmax",
-        "Tensor.log_softmax",
-        "torch.nn.functional.softmin",
-        "torch.nn.Softmin",
-        "torch.distributions.Categorical",
-        "torch.distributions.OneHotCategorical",
-        "sklearn.utils.extmath.softmax",
+        "scipy.special.softmax", "scipy.special.log_softmax", "torch.softmax", "torch.log_softmax",
+        "torch.nn.functional.softmax", "torch.nn.functional.log_softmax", "Tensor.softmax", "Tensor.log_softmax",
+        "torch.nn.functional.softmin", "torch.nn.Softmin", "torch.distributions.Categorical",
+        "torch.distributions.OneHotCategorical", "sklearn.utils.extmath.softmax",
     ),
-)
+)  # fmt: skip
 
 
-@question.family(
-    "The scores by hand; scores become probabilities along the last axis, with all digits.", weight=1
-)
+@question.family("The scores by hand; scores become probabilities along the last axis, with all digits.")
 def the_last_axis(rng):
     yield Case(np.array([2.0, 1, 0]), gives=[0.665, 0.245, 0.090])
     yield Case(rng.normal(size=(3, 5)), axis=-1)
@@ -182,15 +169,10 @@ def softmax_by_lines(x, axis=-1):
     return np.apply_along_axis(of_line, axis, x).tolist()
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 @question.impostor
 def one_maximum_for_all(right, x, axis=-1):
     """It takes the largest score of the whole table away, not that of each row.
-
-    One survives: no row (or column) of your table lies far below another.
-    """
+    One survives: no row (or column) of your table lies far below another."""
     too_far = np.max(x, axis=axis, keepdims=True) - np.max(x) < -745  # exp underflows, and 0/0 is nan
     return np.where(too_far, np.nan, right(x, axis))
 
@@ -198,34 +180,26 @@ def one_maximum_for_all(right, x, axis=-1):
 @question.impostor
 def always_the_last_axis(right, x, axis=-1):
     """It always runs along the last axis.
-
-    One survives: your axis is the last one.
-    """
+    One survives: your axis is the last one."""
     return right(x, -1)
 
 
 @question.impostor
 def overflows(right, x, axis=-1):
     """It takes no maximum away, so large scores overflow.
-
-    One survives: all your scores are below 709.
-    """
+    One survives: all your scores are below 709."""
     return np.where(np.max(x, axis=axis, keepdims=True) > 709, np.nan, right(x, axis))
 
 
 @question.impostor
 def cuts_large_scores_off(right, x, axis=-1):
     """It cuts large scores off at 700, so that nothing overflows.
-
-    One survives: nowhere do two different scores above 700 meet.
-    """
+    One survives: nowhere do two different scores above 700 meet."""
     return right(np.minimum(x, 700), axis)
 
 
 @question.impostor
 def stumbles_over_minus_infinity(right, x, axis=-1):
     """It answers nan for a score of −∞.
-
-    One survives: none of your scores is −∞.
-    """
+    One survives: none of your scores is −∞."""
     return np.where(np.isneginf(x), np.nan, right(x, axis))

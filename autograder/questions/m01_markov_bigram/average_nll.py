@@ -1,7 +1,5 @@
 """Lab 01, average_nll: P (28, 28), a list of names → the average surprise of a step in nats, one float."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -33,7 +31,7 @@ def by_hand():
     return P
 
 
-@question.family("The case by hand, 1.04; names of one length: the start and the end count.", weight=1)
+@question.family("The case by hand, 1.04; names of one length: the start and the end count.")
 def one_length(rng):
     yield Case(by_hand(), ["a"], gives=1.04)
     P = full_table(rng)
@@ -135,9 +133,7 @@ def averaged_over_names(P, words):
     return float(np.mean([np.mean(_costs(P, word)) for word in words]))
 
 
-@question.misconception(
-    "the step to the end is not counted", costs=2, because="one slip, though it shows everywhere", end=-1
-)
+@question.misconception("the step to the end is not counted", costs=2, because="one slip", end=-1)
 @question.misconception(
     "the step from the start is not counted",
     costs=2,
@@ -179,9 +175,7 @@ def small_number_in_the_log(P, words):
     return _average(P + 1e-16, words)
 
 
-@question.misconception(
-    "perplexity instead of its logarithm", costs=2, because="one slip, though it shows everywhere"
-)
+@question.misconception("perplexity instead of its logarithm", costs=2, because="one slip")
 def perplexity(P, words):
     """Your result is e to the NLL, the perplexity. It says among how many tokens the model seems to choose; the
     question asks for the NLL itself."""
@@ -215,9 +209,6 @@ def a_running_sum_with_math(P, words):
     return total / steps
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 def total(right, P, words):
     """The surprise of all names together."""
     return float(sum(right(P, [word]) * (len(word) + 1) for word in words))
@@ -226,18 +217,14 @@ def total(right, P, words):
 @question.impostor
 def averages_over_names(right, P, words):
     """It averages over names, not over steps.
-
-    One survives: a long name of yours costs as much a step as a short one.
-    """
+    One survives: a long name of yours costs as much a step as a short one."""
     return np.mean([right(P, [word]) for word in words])
 
 
 @question.impostor
 def forgets_the_end(right, P, words):
     """It leaves out the last step of each name, to the end.
-
-    One survives: in your table the step to the end costs no more and no less than others do.
-    """
+    One survives: in your table the step to the end costs no more and no less than others do."""
     ends = sum(-np.log(P[INDEX[word[-1]], INDEX["<E>"]]) for word in words)
     return (total(right, P, words) - ends) / sum(map(len, words))
 
@@ -245,9 +232,7 @@ def forgets_the_end(right, P, words):
 @question.impostor
 def forgets_the_start(right, P, words):
     """It leaves out the first step of each name, from the start.
-
-    One survives: in your table the step from the start costs no more and no less than others do.
-    """
+    One survives: in your table the step from the start costs no more and no less than others do."""
     starts = sum(-np.log(P[INDEX["<S>"], INDEX[word[0]]]) for word in words)
     return (total(right, P, words) - starts) / sum(map(len, words))
 
@@ -255,25 +240,19 @@ def forgets_the_start(right, P, words):
 @question.impostor
 def reads_columns_for_rows(right, P, words):
     """It takes the row for the next token and the column for the current one.
-
-    One survives: in your table a step costs as much as the step back.
-    """
+    One survives: in your table a step costs as much as the step back."""
     return right(P.T, words)
 
 
 @question.impostor
 def counts_a_name_once(right, P, words):
     """It counts a name that stands in the list twice only once.
-
-    One survives: it wants a name that comes again.
-    """
+    One survives: it wants a name that comes again."""
     return right(P, list(dict.fromkeys(words)))
 
 
 @question.impostor
 def runs_names_together(right, P, words):
     """It runs all names together, as if they were one.
-
-    One survives: two names one after the other cost what one long name does.
-    """
+    One survives: two names one after the other cost what one long name does."""
     return right(P, ["".join(words)])

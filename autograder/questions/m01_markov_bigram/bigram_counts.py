@@ -1,7 +1,5 @@
 """Lab 01, bigram_counts: a list of names → how often each token follows each other one, (28, 28)."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 
@@ -89,9 +87,7 @@ def _counted(names):
     return N
 
 
-@question.misconception(
-    "no start token", costs=1, start=[], end=["<E>"], because="the pairs of letters are right"
-)
+@question.misconception("no start token", costs=1, start=[], end=["<E>"], because="the letters are right")
 @question.misconception(
     "no end token",
     costs=1,
@@ -149,9 +145,7 @@ def short_names_left_out(words, *, length):
 _TABLE = np.zeros((28, 28))
 
 
-@question.misconception(
-    "counts of earlier calls stay in the table", costs=1, because="what a call adds is right"
-)
+@question.misconception("counts of earlier calls stay in the table", costs=1, because="right the first time")
 def one_table_for_all_calls(words):
     """Your table still holds what was counted in earlier calls: it is made once, outside of the function or as the default of an
     argument, which is the same array each time. Make it inside the function."""
@@ -159,9 +153,7 @@ def one_table_for_all_calls(words):
     return _TABLE.copy()
 
 
-@question.misconception(
-    "seen or not seen, instead of how often", costs=2, because="right where no pair comes twice"
-)
+@question.misconception("seen or not seen, instead of how often", costs=2, because="each pair is there")
 def seen_or_not(words):
     """Your table holds only 0 and 1. Whether a pair was ever seen is not enough: add 1 each time you meet it
     (indexing with whole lists and += adds only once; np.add.at adds each time)."""

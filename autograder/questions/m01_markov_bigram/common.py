@@ -1,7 +1,5 @@
 """What several questions of lab 01 are made of: tokens, chains counted one step at a time, names and sentences."""
 
-from __future__ import annotations
-
 import string
 from itertools import pairwise
 

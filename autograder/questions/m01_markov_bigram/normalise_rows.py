@@ -1,7 +1,5 @@
 """Lab 01, normalise_rows: counts N (R, V) → probabilities (R, V), each row by its own sum; a row without counts stays zero."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Question
@@ -61,9 +59,7 @@ def columns_normalised(N):
     return np.divide(N, total, out=np.zeros(N.shape), where=total > 0)
 
 
-@question.misconception(
-    "the whole table is normalised at once", costs=2, because="one slip, though it shows everywhere"
-)
+@question.misconception("the whole table is normalised at once", costs=2, because="one slip")
 def whole_table_normalised(N):
     """Your whole table sums to one: each cell is the probability of seeing that pair at all. The chain needs
     the probability of the next token *given* the current one, so each row has a sum of its own."""
@@ -105,9 +101,7 @@ def empty_row_even(N):
     return np.where(total > 0, N / np.where(total > 0, total, 1), 1 / N.shape[1])
 
 
-@question.misconception(
-    "a row is taken for empty by its first count", costs=2, because="any row may begin with 0"
-)
+@question.misconception("a row is taken for empty by its first count", costs=2, because="it may be any row")
 def empty_by_the_first_count(N):
     """A row that begins with 0 became all zeros, though it holds counts. A row is empty when its sum is 0."""
     return N / np.where(N[:, :1] == 0, np.inf, N.sum(axis=1, keepdims=True))

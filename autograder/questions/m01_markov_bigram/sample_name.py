@@ -1,7 +1,5 @@
 """Lab 01, sample_name: P (28, 28), rng → a name, drawn letter by letter from the row of the letter before."""
 
-from __future__ import annotations
-
 import re
 import string
 from collections import Counter

@@ -1,7 +1,5 @@
 """Lab 01, second_order: sentences, weights → contexts (pairs, sorted), vocabulary (sorted), P (C, V)."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -106,18 +104,14 @@ def context_unordered(sentences, weights):
     return _table(sentences, (((*sorted(ab), c), w) for (*ab, c), w in windows(sentences, weights, 3)))
 
 
-@question.misconception(
-    "the weights are ignored in the second order", costs=2, because="one slip, though it shows everywhere"
-)
+@question.misconception("the weights are ignored in the second order", costs=2, because="one slip")
 def second_order_unweighted(sentences, weights):
     """Every sentence counts the same in your second-order table. Add the sentence's weight, not 1, for each
     step."""
     return _table(sentences, windows(sentences, [1] * len(sentences), 3))
 
 
-@question.misconception(
-    "the last pair of a sentence gets a row", costs=1, because="the rows of all other contexts are right"
-)
+@question.misconception("the last pair of a sentence gets a row", costs=1, because="all other rows are right")
 def final_pairs_kept(sentences, weights):
     """You keep a row of zeros for the pair that ends a sentence. Nothing ever follows it, so there is nothing to
     predict: only pairs that some word follows have a row."""
@@ -139,9 +133,7 @@ def second_order_weights_in_a_dictionary(sentences, weights):
     return chain_of_pairs(list(last), list(last.values()))
 
 
-@question.misconception(
-    "divided by how often the pair occurs", costs=1.5, because="right but for pairs that also end a sentence"
-)
+@question.misconception("divided by how often the pair occurs", costs=1.5, because="most rows are right")
 def second_order_divided_by_occurrences(sentences, weights):
     """Some of your rows sum to less than one: those of pairs that also end a sentence. Divide by how often a word *follows* the pair,
     which is the row's own sum."""
@@ -152,9 +144,7 @@ def second_order_divided_by_occurrences(sentences, weights):
     return contexts, vocabulary, N / np.array([occurs[pair] for pair in contexts]).reshape(-1, 1)
 
 
-@question.misconception(
-    "contexts reach into the next sentence", costs=2, because="one slip, though it shows everywhere"
-)
+@question.misconception("contexts reach into the next sentence", costs=2, because="one slip")
 def second_order_across_sentences(sentences, weights):
     """Some of your contexts join the end of one sentence to the beginning of the next. Nobody said those words
     in a row. Count inside each sentence."""
@@ -170,9 +160,7 @@ def a_gap_in_the_context(sentences, weights):
     return _table(sentences, (((a, b, d), w) for (a, b, _, d), w in windows(sentences, weights, 4)))
 
 
-@question.misconception(
-    "the second-order rows are not normalised", costs=2, because="only the last step is missing"
-)
+@question.misconception("the second-order rows are not normalised", costs=2, because="one step is missing")
 def second_order_not_normalised(sentences, weights):
     """Your second-order rows hold summed weights. Each row should be divided by its own sum, as in the first
     order."""

@@ -1,7 +1,5 @@
 """Lab 01, transition_matrix: sentences, weights → vocabulary (sorted), P (V, V): the chain of first order."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from itertools import pairwise
 
@@ -92,9 +90,7 @@ def weights_ignored(sentences, weights):
     return _table(sentences, windows(sentences, [1] * len(sentences), 2))
 
 
-@question.misconception(
-    "rows and columns are exchanged", costs=2, because="one slip, though it shows everywhere"
-)
+@question.misconception("rows and columns are exchanged", costs=2, because="one slip")
 def transposed(sentences, weights):
     """Your table is turned around: it answers “what came before?”. The row is the current word and the column
     the next one, and the rows are normalised."""
@@ -113,9 +109,7 @@ def across_sentences(sentences, weights):
     return _table(sentences, (((a[0][0], b[0][0]), a[1]) for a, b in pairwise(said)))
 
 
-@question.misconception(
-    "divided by how often the word occurs", costs=1.5, because="right but for words that also end a sentence"
-)
+@question.misconception("divided by how often the word occurs", costs=1.5, because="most rows are right")
 def divided_by_occurrences(sentences, weights):
     """Some of your rows sum to less than one: those of words that also end a sentence. Divide by how often the
     word is *followed* by something, which is the row's own sum, and not by how often it occurs."""
@@ -126,9 +120,7 @@ def divided_by_occurrences(sentences, weights):
     return vocabulary, N / np.array([[occurs[word]] for word in vocabulary])
 
 
-@question.misconception(
-    "a pair counts once a sentence", costs=1.5, because="right where no sentence repeats a pair"
-)
+@question.misconception("a pair counts once a sentence", costs=1.5, because="right for most sentences")
 def a_pair_counts_once(sentences, weights):
     """A pair that occurs twice in one sentence counts once in your table, as in a set. It was said twice, so
     its weight is added twice."""
@@ -144,9 +136,7 @@ def vocabulary_of_the_pairs(sentences, weights):
     return _table([" ".join(pair) for pair, _ in pairs], pairs)
 
 
-@question.misconception(
-    "weighted counts, not probabilities", costs=2, because="only the last step is missing"
-)
+@question.misconception("weighted counts, not probabilities", costs=2, because="one step is missing")
 def not_normalised(sentences, weights):
     """Your rows hold summed weights and do not add up to one. The last step is missing: each row divided by
     its own sum, which you have just written."""

@@ -1,7 +1,5 @@
 """Lab 02, beta_posterior: k heads in n tosses, prior knobs a, b ≥ 1 → a_new, b_new, mode, mean."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -127,9 +125,7 @@ def heads_and_tails_exchanged(k, n, a, b):
     return posterior(n - k, n, a, b)
 
 
-@question.misconception(
-    "mode and mean are exchanged", costs=1.5, because="four right numbers, two out of their order"
-)
+@question.misconception("mode and mean are exchanged", costs=1.5, because="the four numbers are right")
 def mode_and_mean_exchanged(k, n, a, b):
     """Your third number is the mean and your fourth the mode. The order is a_new, b_new, mode, mean."""
     a_new, b_new, mode, mean = posterior(k, n, a, b)

@@ -1,7 +1,5 @@
 """Lab 02, choose_alpha: train, dev (…, V) counts, a grid of G numbers → the best number, the NLL of each (G,)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -178,9 +176,7 @@ def last_of_equals(train, dev, grid):
     return grid[max(i for i, cost in enumerate(costs) if cost <= min(costs))], costs
 
 
-@question.misconception(
-    "best and costs are exchanged", costs=1.5, because="both are right, out of their order"
-)
+@question.misconception("best and costs are exchanged", costs=1.5, because="both are right, and exchanged")
 def results_exchanged(train, dev, grid):
     """Your two results are right, but they come in another order: first the best number of the grid, then the costs."""
     return chosen(train, dev, grid)[::-1]

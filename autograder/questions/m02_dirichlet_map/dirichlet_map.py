@@ -1,7 +1,5 @@
 """Lab 02, dirichlet_map: N (…, V) counts, alpha ≥ 1 a number or an array that broadcasts → probabilities (…, V)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Question

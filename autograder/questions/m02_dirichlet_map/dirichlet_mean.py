@@ -1,7 +1,5 @@
 """Lab 02, dirichlet_mean: N (…, V) counts, alpha > 0 a number or an array that broadcasts → probabilities (…, V)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Observed, Question
@@ -162,15 +160,10 @@ def mean_as_map_of_one_more(N, alpha):
     return shares(N + (np.asarray(alpha) + 1.0) - 1)
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 @question.impostor
 def counts_rows_for_outcomes(right, N, alpha):
     """It adds α below the line as often as there are rows, not outcomes.
-
-    One survives: your table has as many rows as columns.
-    """
+    One survives: your table has as many rows as columns."""
     weight = np.asarray(N) + alpha
     too_few = (weight.shape[-1] - len(weight)) * alpha
     return right(N, alpha) / (1 - too_few / weight.sum(axis=-1, keepdims=True))
@@ -179,18 +172,14 @@ def counts_rows_for_outcomes(right, N, alpha):
 @question.impostor
 def sums_over_the_columns(right, N, alpha):
     """It divides by the sums of the columns.
-
-    One survives: your table reads the same by rows and by columns.
-    """
+    One survives: your table reads the same by rows and by columns."""
     return np.swapaxes(right(np.swapaxes(N, -1, -2), alpha), -1, -2)
 
 
 @question.impostor
 def one_sum_for_all_rows(right, N, alpha):
     """It divides all rows by the sum of the first.
-
-    One survives: all rows of your table have the same sum.
-    """
+    One survives: all rows of your table have the same sum."""
     weight = np.asarray(N) + alpha
     return weight / weight.reshape(-1, weight.shape[-1])[0].sum()
 
@@ -198,16 +187,12 @@ def one_sum_for_all_rows(right, N, alpha):
 @question.impostor
 def cuts_alpha_to_a_whole_number(right, N, alpha):
     """It cuts α down to a whole number.
-
-    One survives: the α of your input are whole numbers. Need they be?
-    """
+    One survives: the α of your input are whole numbers. Need they be?"""
     return right(N, np.floor(alpha))
 
 
 @question.impostor
 def takes_the_first_alpha(right, N, alpha):
     """It uses the first α for all outcomes.
-
-    One survives: all outcomes of your input have the same α. Need they?
-    """
+    One survives: all outcomes of your input have the same α. Need they?"""
     return right(N, np.ravel(alpha)[0])

@@ -1,7 +1,5 @@
 """Lab 02, interpolate: counts (…, V), shorter (…, V) or with fewer first axes, alpha > 0 → probabilities (…, V)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Observed, Question

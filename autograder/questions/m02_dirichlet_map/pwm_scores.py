@@ -1,7 +1,5 @@
 """Lab 02, pwm_scores: sites (n strings of length L), a sequence of length T, alpha → log-odds of each window (T − L + 1,)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -144,9 +142,7 @@ def background_from_the_sites(sites, sequence, alpha):
     return _windows(sites, sequence, alpha, _sum_of_logs, background)
 
 
-@question.misconception(
-    "the last window is missing", costs=1.5, because="the scores are right, one is missing"
-)
+@question.misconception("the last window is missing", costs=1.5, because="all scores but one are right")
 def last_window_missing(sites, sequence, alpha):
     """Your result is one short: the window that ends with the last letter is missing. T − L + 1 windows fit."""
     return _windows(sites, sequence, alpha, _sum_of_logs, last=0)

@@ -1,7 +1,5 @@
 """What several questions of lab 03 are made of."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Lab 03, count_features: sentences of ids, V → shares of the next word (V, V, V), asked as [earlier, current, next]."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -55,7 +53,7 @@ def words_that_come_again(rng):
     yield Case([[0, 0, 1, 2], [0, 1, 3]], 4, gives=table(4, _00=[0, 1, 0, 0], _01=[0, 0, 0.667, 0.333]))
 
 
-@question.family("A single sentence counts from its first word on; V words have a place.", weight=1)
+@question.family("A single sentence counts from its first word on; V words have a place.")
 def one_sentence(rng):
     yield renamed(rng, 6, [[0, 1, *([2, 3, 4] * 4), 5]]), 6
     yield renamed(rng, 5, [[0, 2, 4, 1]]), 7
@@ -66,7 +64,7 @@ def many(rng):
     yield renamed(rng, 5, [[0, 1, 3]] * 290 + [[0, 1, 4]] * 10), 5
 
 
-@question.family("Pairs that never occurred stay zero, whatever was counted before.", weight=1)
+@question.family("Pairs that never occurred stay zero, whatever was counted before.")
 def unseen_pairs(rng):
     ids = rng.permutation(5).tolist()
     yield [[ids[2], ids[3]], [ids[1]], [ids[0], ids[1]]], 7
@@ -102,9 +100,7 @@ def counts_not_shares(sentences, V):
     return counted(sentences, V)
 
 
-@question.misconception(
-    "the current word counted as earlier", costs=2, because="one pair too many at each position"
-)
+@question.misconception("the current word counted as earlier", costs=2, because="one pair too many each time")
 def current_word_is_earlier(sentences, V):
     """You pair the current position with itself. A word is not earlier than itself: stop one position before the
     current one."""
@@ -124,9 +120,7 @@ def current_before_earlier(sentences, V):
     return shares(counted(sentences, V).swapaxes(0, 1))
 
 
-@question.misconception(
-    "one long text instead of sentences", costs=2, because="the pairs of each sentence are there"
-)
+@question.misconception("one long text instead of sentences", costs=2, because="each sentence has its pairs")
 def sentences_run_together(sentences, V):
     """You put all sentences into one row, so words of an earlier sentence vote in the next one. Each sentence starts
     with an empty history."""
@@ -151,9 +145,7 @@ def divided_over_the_earlier_words(sentences, V):
     return counts / np.where(total > 0, total, 1)
 
 
-@question.misconception(
-    "pairs at a sentence's end in the denominator", costs=1.5, because="right where no pair ends a sentence"
-)
+@question.misconception("pairs at a sentence's end in the denominator", costs=1.5, because="most are right")
 def pairs_without_a_next_word(sentences, V):
     """Some of your pairs hold shares that sum to less than one: you divide by how often a pair occurs, and count it at the end of a
     sentence, too, where no next word comes. Divide by the sum of what you have counted."""

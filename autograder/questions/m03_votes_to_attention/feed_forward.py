@@ -1,7 +1,5 @@
 """Lab 03, feed_forward: x (…, D), W1 (D, F), W2 (F, V) → ReLU(x W1) W2 (…, V)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Question
@@ -75,9 +73,7 @@ def relu_only_at_the_end(x, W1, W2):
     return np.maximum(0, x @ W1 @ W2)
 
 
-@question.misconception(
-    "the features are passed on instead of the votes", costs=2, because="the features are right"
-)
+@question.misconception("the features are passed on instead of the votes", costs=2, because="one step short")
 def only_the_features(x, W1, W2):
     """You return the features. One more product is missing, which turns features into votes."""
     return np.maximum(0, x @ W1)

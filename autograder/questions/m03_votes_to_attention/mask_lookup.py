@@ -1,7 +1,5 @@
 """Lab 03, mask_lookup: query (V,) or (T, V), masks (V, M) → the mask that it asks for (M,) or (T, M)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Question
@@ -22,13 +20,13 @@ def some_masks(rng, V, M):
     )
 
 
-@question.family("A one-hot query fetches the row of its word.", weight=1)
+@question.family("A one-hot query fetches the row of its word.")
 def a_single_query(rng):
     for M in (5, 4):
         yield np.eye(5)[rng.integers(5)], some_masks(rng, 5, M)
 
 
-@question.family("Several queries fetch as many rows, in their order and as often as they ask.", weight=1)
+@question.family("Several queries fetch as many rows, in their order and as often as they ask.")
 def several_queries(rng):
     first, second = rng.permutation(6)[:2]
     yield np.eye(6)[[first, second, first]], some_masks(rng, 6, 8)[:, ::2]
@@ -36,13 +34,13 @@ def several_queries(rng):
     yield np.eye(5)[rng.permutation(5)[:2]], some_masks(rng, 5, 5)
 
 
-@question.family("A query that mixes words gets the same mixture of their rows.", weight=1)
+@question.family("A query that mixes words gets the same mixture of their rows.")
 def mixed_queries(rng):
     yield np.array([0.5, 0.25, 0, 0.125])[rng.permutation(4)], some_masks(rng, 4, 5)
     yield rng.uniform(0.3, 0.9, size=(2, 5)), some_masks(rng, 5, 3)
 
 
-@question.family("A table of any numbers, whole or not, is mixed as it is.", weight=1)
+@question.family("A table of any numbers, whole or not, is mixed as it is.")
 def any_table(rng):
     whole = rng.integers(2, 90, size=(4, 3)) * [1, -1, 1]
     yield np.array([0.5, 0.25, 0, 0.125]), whole

@@ -1,7 +1,5 @@
 """Lab 03, mask_votes: votes (N, V), mask (N,) → the total of the votes, each weighted by the mask (V,)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Question
@@ -101,9 +99,7 @@ def not_added_up(votes, mask):
     return votes * np.asarray(mask, dtype=float)[:, None]
 
 
-@question.misconception(
-    "masks the words instead of the voters", costs=2, because="the weighted sum is there, over the other axis"
-)
+@question.misconception("masks the words instead of the voters", costs=2, because="a sum over the other axis")
 def masks_the_words(votes, mask):
     """You apply the mask to the columns, the words that are voted for. It has one entry for each voter, and voters are
     rows."""

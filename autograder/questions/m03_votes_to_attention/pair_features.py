@@ -1,7 +1,5 @@
 """Lab 03, pair_features: x (…, D), W (D, F) → the product where it is above 0, else 0 (…, F)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Question

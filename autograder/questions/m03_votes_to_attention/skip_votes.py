@@ -1,7 +1,5 @@
 """Lab 03, skip_votes: history (T,), features (V, V, V) → a row of votes for each earlier word (T − 1, V)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Question
@@ -32,9 +30,7 @@ def arrays(rng):
     yield rng.permutation(5)[:4], rng.random(size=(5, 5, 10))[:, :, ::2]
 
 
-@question.family(
-    "Every position votes: words that come twice, the current word, pairs that never occurred.", weight=1
-)
+@question.family("Every position votes: words that come twice, the current word, pairs that never occurred.")
 def every_position(rng):
     first, second, unseen, current = rng.permutation(4).tolist()
     features = rng.random(size=(4, 4, 4))
@@ -74,9 +70,7 @@ def current_word_votes(history, features):
     return features[history, history[-1]]
 
 
-@question.misconception(
-    "current and earlier word swapped", costs=1.5, because="the rows are those of the pairs turned round"
-)
+@question.misconception("current and earlier word swapped", costs=1.5, because="rows of pairs turned round")
 def swapped_pair(history, features):
     """You ask the table for [current, earlier]. Its first axis is the earlier word, its second the current one; the two
     pairs are not the same."""
@@ -91,9 +85,7 @@ def each_word_once(history, features):
     return features[np.unique(np.asarray(history)[:-1]), history[-1]]
 
 
-@question.misconception(
-    "the voters from back to front", costs=1.5, because="the rows are right, in another order"
-)
+@question.misconception("the voters from back to front", costs=1.5, because="all rows, in another order")
 def back_to_front(history, features):
     """Your rows start with the word nearest to the current one. They should stand in the order of the sentence, so that a
     mask meets the right voter."""
@@ -126,24 +118,17 @@ def votes_by_one_hot_products(history, features):
     )
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 @question.impostor
 def one_vote_a_word(right, history, features):
     """It lets each word vote once, however often it stands there.
-
-    One survives: no word comes again in your history.
-    """
+    One survives: no word comes again in your history."""
     return right([*dict.fromkeys(history[:-1]), history[-1]], features)
 
 
 @question.impostor
 def the_current_word_is_silent(right, history, features):
     """It lets nobody vote who is the same word as the current one.
-
-    One survives: in your history the current word stands nowhere else.
-    """
+    One survives: in your history the current word stands nowhere else."""
     heard = [word for word in history[:-1] if word != history[-1]]
     return right([*heard, history[-1]], features)
 
@@ -151,25 +136,19 @@ def the_current_word_is_silent(right, history, features):
 @question.impostor
 def looks_three_words_back(right, history, features):
     """It hears the last three voters only.
-
-    One survives: the idea was to look far back. How far does your history go?
-    """
+    One survives: the idea was to look far back. How far does your history go?"""
     return right(history[-4:], features)
 
 
 @question.impostor
 def sorts_the_voters(right, history, features):
     """It lists the votes by the number of the word, not in the order of the sentence.
-
-    One survives: your voters stand in the order of their numbers.
-    """
+    One survives: your voters stand in the order of their numbers."""
     return right([*sorted(history[:-1]), history[-1]], features)
 
 
 @question.impostor
 def swaps_the_pair(right, history, features):
     """It asks the table for the pair (current, earlier).
-
-    One survives: your table says the same about a pair and about the pair turned round.
-    """
+    One survives: your table says the same about a pair and about the pair turned round."""
     return right(history, np.swapaxes(features, 0, 1))

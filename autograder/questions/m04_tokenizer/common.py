@@ -4,20 +4,15 @@ The references work on strings: a token is one character of a large alphabet, so
 left, without overlap).
 """
 
-from __future__ import annotations
-
 import unicodedata
+from collections import Counter
 from itertools import pairwise
 
 import regex
 
 TOY = {(97, 97): 256, (256, 97): 257, (257, 98): 258}
-LINES = [
-    "a sailor went to sea sea sea",
-    "to see what he could see see see",
-    "but all that he could see see see",
-    "was the bottom of the deep blue sea sea sea",
-]
+RHYME = """a sailor went to sea sea sea to see what he could see see see but all that he could see see see
+was the bottom of the deep blue sea sea sea"""
 
 # ------------------------------------------------------------------------------------------ of the references
 
@@ -103,11 +98,7 @@ def random_words(rng, count, letters="abcde", longest=8, most=100_000):
 
 
 def rhyme():
-    words: dict[tuple[int, ...], int] = {}
-    for word in " ".join(LINES).split():
-        ids = tuple(f"{word}_".encode())
-        words[ids] = words.get(ids, 0) + 1
-    return words
+    return dict(Counter(tuple(f"{word}_".encode()) for word in RHYME.split()))
 
 
 # ---------------------------------------------------------------------------------------- of the wrong answers

@@ -1,21 +1,12 @@
 """Lab 04, count_pairs: {tuple of ids: count} → {(left, right): count}, in the order in which the pairs are first met."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from itertools import pairwise
 
 import numpy as np
 
 from autograder.questions.engine import Case, Observed, Question
-from autograder.questions.m04_tokenizer.common import (
-    counted,
-    pairs_of,
-    random_words,
-    rhyme,
-    spelled,
-    token,
-)
+from autograder.questions.m04_tokenizer.common import counted, pairs_of, random_words, rhyme, spelled, token
 
 
 def counts_of(words):

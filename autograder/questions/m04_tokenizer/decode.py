@@ -1,7 +1,5 @@
 """Lab 04, decode: token ids, merges {(left, right): new id} → the text that they spell."""
 
-from __future__ import annotations
-
 from autograder.questions.engine import Case, Question
 from autograder.questions.m04_tokenizer.common import TOY, bytes_of, vocabulary
 

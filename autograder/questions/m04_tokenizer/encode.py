@@ -1,7 +1,5 @@
 """Lab 04, encode: a text, merges {(left, right): new id} in the order learned → its token ids."""
 
-from __future__ import annotations
-
 from itertools import islice, pairwise
 
 import numpy as np
@@ -234,33 +232,24 @@ def one_place_at_a_time_in_an_array(text, merges):
     return np.array(found, dtype=np.int32)
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 @question.impostor
 def lower_case_only(right, text, merges):
     """It writes the text in small letters first.
-
-    One survives: your text has small letters only.
-    """
+    One survives: your text has small letters only."""
     return right(text.lower(), merges)
 
 
 @question.impostor
 def drops_what_is_not_ascii(right, text, merges):
     """It drops every character beyond ASCII.
-
-    One survives: your text could be typed on an English typewriter.
-    """
+    One survives: your text could be typed on an English typewriter."""
     return right(text.encode("ascii", errors="ignore").decode(), merges)
 
 
 @question.impostor
 def merges_across_chunks(right, text, merges):
     """It merges the end of a chunk with the beginning of the next.
-
-    One survives: it knows no chunks. Have a merge of a letter and the blank after it.
-    """
+    One survives: it knows no chunks. Have a merge of a letter and the blank after it."""
     blank, letter = ord(" "), ord("q")  # written as a letter, a blank ends no chunk
     renamed = {tuple(letter if part == blank else part for part in pair): new for pair, new in merges.items()}
     return [blank if token == letter else token for token in right(text.replace(" ", "q"), renamed)]
@@ -269,9 +258,7 @@ def merges_across_chunks(right, text, merges):
 @question.impostor
 def learned_last_goes_first(right, text, merges):
     """It applies the merge that was learned last before the others.
-
-    One survives: it does not care which merge was learned first. Let two merges want the same letter.
-    """
+    One survives: it does not care which merge was learned first. Let two merges want the same letter."""
     turned = {new: 511 + len(merges) - new for new in merges.values()}
     renamed = {tuple(turned.get(part, part) for part in pair): turned[new] for pair, new in merges.items()}
     back = {turned[new]: new for new in turned}

@@ -1,7 +1,5 @@
 """Lab 04, pre_tokenize: a text → the list of its chunks, by six rules."""
 
-from __future__ import annotations
-
 import re
 
 import regex

@@ -1,7 +1,5 @@
 """Lab 04, train_bpe: {tuple of ids: count}, how many merges → {(left, right): new id}, the most frequent pair first."""
 
-from __future__ import annotations
-
 import heapq
 from collections import Counter
 from itertools import pairwise

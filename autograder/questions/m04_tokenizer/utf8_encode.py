@@ -1,7 +1,5 @@
 """Lab 04, utf8_encode: a code point → its one to four bytes, a list of whole numbers, or ValueError."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Question
@@ -25,23 +23,12 @@ def utf8(codepoint):
 question = Question(
     utf8,
     forbidden=(
-        "str.encode",
-        "codecs.encode",
-        "codecs.utf_8_encode",
-        "codecs.getencoder",
-        "codecs.getincrementalencoder",
-        "codecs.iterencode",
-        "codecs.lookup",
-        "urllib.parse.quote",
-        "urllib.parse.quote_plus",
-        "urllib.parse.unquote_to_bytes",
-        "urllib.parse.urlencode",
-        "io.TextIOWrapper",
-        "os.fsencode",
-        "pickle.dumps",
-        "marshal.dumps",
+        "str.encode", "codecs.encode", "codecs.utf_8_encode", "codecs.getencoder", "codecs.getincrementalencoder",
+        "codecs.iterencode", "codecs.lookup", "urllib.parse.quote", "urllib.parse.quote_plus",
+        "urllib.parse.unquote_to_bytes", "urllib.parse.urlencode", "io.TextIOWrapper", "os.fsencode",
+        "pickle.dumps", "marshal.dumps",
     ),
-)
+)  # fmt: skip
 
 
 def some(rng, low, high, count=6):

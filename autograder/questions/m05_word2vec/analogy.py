@@ -1,7 +1,5 @@
 """Lab 05, analogy: “a is to b as c is to …”, vectors (V, D), the V words, k → the k best answers, as pairs (word, cosine)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lab 05, cbow_backward: a context of C ids, a target, W_in and W_out (V, D) → dW_in, dW_out, (V, D) each."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -126,9 +124,7 @@ def all_rows_of_w_in(context, target, W_in, W_out):
     return np.tile(dh / len(context), (len(W_in), 1)), np.outer(error, h)
 
 
-@question.misconception(
-    "a step instead of a gradient", costs=2.5, because="all but the second gradient is right"
-)
+@question.misconception("a step instead of a gradient", costs=2.5, because="the first gradient is right")
 def tables_changed_in_place(context, target, W_in, W_out):
     """Your function takes a step: it changes the tables on the way, so that the second gradient comes from a table that has moved already.
     Compute both gradients first, and leave the step to the training."""
@@ -147,9 +143,7 @@ def gradients_rounded(context, target, W_in, W_out):
     return _scattered(context, dh / len(context), W_in).round(3), np.outer(error, h).round(3)
 
 
-@question.misconception(
-    "the 1 is taken off too late for the hints", costs=2, because="the gradient of W_out is right"
-)
+@question.misconception("the 1 is taken off too late for the hints", costs=2, because="dW_out is right")
 def hints_from_p(context, target, W_in, W_out):
     """Your dW_out is right, but ∂L/∂h is computed from p, before the 1 is taken off at the target. Take it off first: both tables get their
     gradients from the error e."""
@@ -177,15 +171,10 @@ def by_a_bag_and_outer_products(context, target, W_in, W_out):
     return np.outer(bag, W_out.T @ error), np.outer(error, W_in.T @ bag)
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 @question.impostor
 def writes_a_repeated_row_once(right, context, target, W_in, W_out):
     """It says dW_in[context] += share, which writes a repeated row only once.
-
-    One survives: it takes a context in which a word repeats, and a dW_in that is not zero.
-    """
+    One survives: it takes a context in which a word repeats, and a dW_in that is not zero."""
     dW_in, dW_out = right(context, target, W_in, W_out)
     times = np.bincount(context, minlength=len(W_in)).clip(1)[:, None]
     return dW_in / times, dW_out
@@ -194,18 +183,15 @@ def writes_a_repeated_row_once(right, context, target, W_in, W_out):
 @question.impostor
 def each_hint_once(right, context, target, W_in, W_out):
     """It takes each word of the context once, however often it stands there.
-
-    One survives: it takes a context in which one word stands more often than another, and gradients that are not zero.
-    """
+    One survives: it takes a context in which one word stands more often than another, and gradients that are not
+    zero."""
     return right(list(dict.fromkeys(context)), target, W_in, W_out)
 
 
 @question.impostor
 def half_a_share_for_everybody(right, context, target, W_in, W_out):
     """It gives every hint half of the gradient, however many hints there are.
-
-    One survives: it takes a number of hints other than two, and a dW_in that is not zero.
-    """
+    One survives: it takes a number of hints other than two, and a dW_in that is not zero."""
     dW_in, dW_out = right(context, target, W_in, W_out)
     return np.asarray(dW_in) * len(context) / 2, dW_out
 
@@ -213,18 +199,15 @@ def half_a_share_for_everybody(right, context, target, W_in, W_out):
 @question.impostor
 def reads_two_hints(right, context, target, W_in, W_out):
     """It reads the first two hints only.
-
-    One survives: it takes three hints or more, the later ones not like the first two, and gradients that are not zero.
-    """
+    One survives: it takes three hints or more, the later ones not like the first two, and gradients that are not
+    zero."""
     return right(context[:2], target, W_in, W_out)
 
 
 @question.impostor
 def overflows(right, context, target, W_in, W_out):
     """Its exponential overflows where scores are large, and it answers nan.
-
-    One survives: it takes a score so large that exp overflows. How large is that?
-    """
+    One survives: it takes a score so large that exp overflows. How large is that?"""
     dW_in, dW_out = right(context, target, W_in, W_out)
     large = (W_out @ W_in[context].mean(axis=0)).max() > 709
     return (np.full(np.shape(dW_in), np.nan), dW_out) if large else (dW_in, dW_out)

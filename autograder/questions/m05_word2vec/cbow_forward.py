@@ -1,7 +1,5 @@
 """Lab 05, cbow_forward: a context of C ids, W_in and W_out (V, D) → h (D,), probabilities (V,)."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

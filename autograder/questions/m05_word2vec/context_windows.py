@@ -1,7 +1,5 @@
 """Lab 05, context_windows: a sentence of ids, m words on each side → a list of pairs (context, target)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Question
@@ -74,9 +72,7 @@ def _windows(ids, m, context_of):
     return [riddle for riddle in found if riddle[0]]
 
 
-@question.misconception(
-    "only the words before the target", costs=2, because="it shows in nearly every window"
-)
+@question.misconception("only the words before the target", costs=2, because="one slip")
 def left_side_only(ids, m):
     """Your contexts hold only the words before the target. That was lab 01's question; here the words after the gap are hints, too."""
     return _windows(ids, m, lambda t: ids[max(0, t - m) : t])
@@ -88,9 +84,7 @@ def target_in_context(ids, m):
     return _windows(ids, m, lambda t: ids[max(0, t - m) : t + m + 1] if len(ids) > 1 else [])
 
 
-@question.misconception(
-    "the window reaches around the end", costs=1.5, because="right in the middle of a sentence"
-)
+@question.misconception("the window reaches around the end", costs=1.5, because="right away from the ends")
 def wraps_around(ids, m):
     """At the beginning of a sentence your window takes words from its end: a negative index counts from the back. Begin at
     max(0, place − m)."""
@@ -112,18 +106,14 @@ def full_windows_only(ids, m):
     return [riddle for riddle in riddles(ids, m) if len(riddle[0]) == 2 * m]
 
 
-@question.misconception(
-    "m words in all instead of m on each side", costs=2, because="it shows in nearly every window"
-)
+@question.misconception("m words in all instead of m on each side", costs=2, because="one slip")
 def half_the_window(ids, m):
     """Your windows are too narrow: m is the number of words on *each* side, so a full window holds 2m hints."""
     half = (m + 1) // 2
     return _windows(ids, m, lambda t: [*ids[max(0, t - half) : t], *ids[t + 1 : t + 1 + m - half]])
 
 
-@question.misconception(
-    "the target comes before the context", costs=2, because="it shows in nearly every window"
-)
+@question.misconception("the target comes before the context", costs=2, because="one slip")
 def pairs_turned_around(ids, m):
     """Your pairs are (target, context). The lab expects (context, target), what is given before what is asked."""
     return [(target, context) for context, target in riddles(ids, m)]

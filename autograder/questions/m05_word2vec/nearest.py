@@ -1,7 +1,5 @@
 """Lab 05, nearest: a word, vectors (V, D), the V words, k → the k words with the largest cosine, as pairs (word, cosine)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lab 05, negative_sampling_loss: h (B, D), rows (B, 1 + K, D) → loss (B,), dh (B, D), drows (B, 1 + K, D)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

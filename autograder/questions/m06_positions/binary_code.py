@@ -1,7 +1,5 @@
 """Lab 06, binary_code: p (…) whole numbers, bits → their binary digits (…, bits), the highest first."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Question
@@ -25,14 +23,14 @@ def numbers_and_lists(rng):
     yield rng.permutation(16).tolist(), 4
 
 
-@question.family("A list of lists of any depth: the bits are one more axis at the end.", weight=1)
+@question.family("A list of lists of any depth: the bits are one more axis at the end.")
 def tables(rng):
     for shape in ((2, 3), (3, 3), (2, 3, 2)):
         yield rng.integers(0, 31, shape).tolist(), 5
     yield rng.integers(2**8, 2**10, (2, 2)).tolist(), 10
 
 
-@question.family("Axes of length one stay: a single number in a list, a single bit.", weight=1)
+@question.family("Axes of length one stay: a single number in a list, a single bit.")
 def axes_of_length_one(rng):
     for shape in ((1,), (1, 4), (2, 1, 3)):
         yield rng.integers(0, 31, shape).tolist(), 5
@@ -45,7 +43,7 @@ def arrays(rng):
         yield rng.integers(2, 63, shape)[::2], 6
 
 
-@question.family("Numbers above 255, in eleven bits and in twenty.", weight=1)
+@question.family("Numbers above 255, in eleven bits and in twenty.")
 def large_numbers(rng):
     yield rng.integers(2**8 + 1, 2**11, 4).tolist(), 11
     yield [2**19, 70_005, *rng.integers(2**16, 2**20, 2).tolist()], 20

@@ -1,7 +1,5 @@
 """What several questions of lab 06 are made of."""
 
-from __future__ import annotations
-
 import numpy as np
 
 #: Angles of some tens of radians in single precision are honest work, too.

@@ -1,7 +1,5 @@
 """Lab 06, rope: x (…, T, D), positions (T,), base → x with each pair of entries turned by its position (…, T, D)."""
 
-from __future__ import annotations
-
 import cmath
 import math
 
@@ -122,9 +120,7 @@ def positions_added(x, positions, base=10000.0):
     return x + np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(len(angles), -1)
 
 
-@question.misconception(
-    "the given positions not used", costs=2.5, because="right where the positions are 0, 1, 2, …"
-)
+@question.misconception("the given positions not used", costs=2.5, because="right for the usual positions")
 def order_of_the_rows(x, positions, base=10000.0):
     """You turn by 0, 1, 2, … in the order of the rows, whatever positions are given. A word may stand anywhere, for example late in a sentence of which
     only the end is passed in."""
@@ -151,9 +147,7 @@ def rope_base_ignored(x, positions, base=10000.0):
     return turned(x, rope_angles(x, positions, 1e4))
 
 
-@question.misconception(
-    "the new first entry used for the second", costs=2.5, because="the first entries are right"
-)
+@question.misconception("the new first entry used for the second", costs=2.5, because="half of it is right")
 def overwritten_while_turning(x, positions, base=10000.0):
     """You compute the second entry of a pair from the first entry that is turned already. Both new entries come from the two *old* ones: keep them until
     both are computed."""
@@ -208,42 +202,31 @@ def rope_in_torch_float32(x, positions, base=10000.0):
     return x * cos + other * sin
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 @question.impostor
 def counts_for_itself(right, x, positions):
     """It takes 0, 1, 2, … for the positions, whatever it is given.
-
-    One survives: your positions are the ones that plain counting gives.
-    """
+    One survives: your positions are the ones that plain counting gives."""
     return right(x, np.arange(x.shape[-2]))
 
 
 @question.impostor
 def counts_from_the_first_word(right, x, positions):
     """It counts the positions from the first word on.
-
-    One survives: your first vector stands at position 0.
-    """
+    One survives: your first vector stands at position 0."""
     return right(x, np.asarray(positions) - positions[0])
 
 
 @question.impostor
 def whole_positions_only(right, x, positions):
     """It cuts positions down to whole numbers.
-
-    One survives: your positions are whole numbers. Need they be?
-    """
+    One survives: your positions are whole numbers. Need they be?"""
     return right(x, np.floor(positions))
 
 
 @question.impostor
 def pairs_the_halves(right, x, positions):
     """It pairs entry i with entry i + D/2, as some libraries do.
-
-    One survives: your vectors hold a single pair.
-    """
+    One survives: your vectors hold a single pair."""
     order = np.arange(x.shape[-1]).reshape(2, -1).T.ravel()  # the halves, shuffled into one another
     return np.asarray(right(x[..., order], positions))[..., np.argsort(order)]
 
@@ -251,7 +234,5 @@ def pairs_the_halves(right, x, positions):
 @question.impostor
 def one_speed_for_all(right, x, positions):
     """It turns all pairs at the speed of the first clock.
-
-    One survives: your vectors have one clock.
-    """
+    One survives: your vectors have one clock."""
     return right(x, positions, 1.0)

@@ -1,7 +1,5 @@
 """Lab 06, shift_matrix: c, D, base → the matrix M (D, D) with M @ P[t] = P[t + c] for all t."""
 
-from __future__ import annotations
-
 import cmath
 import math
 

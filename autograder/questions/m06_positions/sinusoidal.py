@@ -1,7 +1,5 @@
 """Lab 06, sinusoidal: T, D, base → the positions 0 to T − 1 (T, D), sines and cosines in turn."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -52,7 +50,7 @@ def the_usual_base(rng):
         yield int(rng.integers(14, 40)), D
 
 
-@question.family("An odd number of columns ends with a sine.", weight=1, atol=ATOL)
+@question.family("An odd number of columns ends with a sine.", atol=ATOL)
 def odd_columns(rng):
     yield Case(5, 5, gives=FIVE)
     yield int(rng.integers(6, 15)), 7
@@ -87,9 +85,7 @@ def right(T, D, base):
     return waves(T, 2 * (np.arange(D) // 2) / D, base)
 
 
-@question.misconception(
-    "all sines first, all cosines last", costs=3, because="every value is right, in another order"
-)
+@question.misconception("all sines first, all cosines last", costs=3, because="all values, in another order")
 def sines_first(T, D, base=10000.0):
     """Your first columns are all sines and the last ones all cosines. Some programs do it like that, but here, as in the paper, the sine
     and the cosine of a clock stand side by side."""

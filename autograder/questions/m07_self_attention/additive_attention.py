@@ -1,7 +1,5 @@
 """Lab 07, additive_attention: q, k, v as in question 2, W_q (d_q, d_a), W_k (d_k, d_a), w (d_a,) → output, weights."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -155,9 +153,7 @@ def additive_mask_with_minus_ten(q, k, v, W_q, W_k, w, mask=None):
     return attend(scores if mask is None else np.where(mask, scores, -10.0), v, None)
 
 
-@question.misconception(
-    "additive attention for a batch only", costs=1.5, because="right for a batch of sentences"
-)
+@question.misconception("additive attention for a batch only", costs=1.5, because="right for a batch")
 def additive_for_a_batch_only(q, k, v, W_q, W_k, w, mask=None):
     """A batch works, a sentence alone and a batch with heads do not: your axes are counted from the front. Count them from the end, as
     in x[..., :, None, :]."""

@@ -1,7 +1,5 @@
 """Lab 07, attention_backward: q, k, v, the forward pass's weights, d_output → the gradients d_q, d_k, d_v."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lab 07, causal_mask: T → (T, T) booleans, row i True at positions 0 to i."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Observed, Question

@@ -1,7 +1,5 @@
 """Lab 07, kernel_smooth: x, y (n,), query (m,), sigma > 0 → the smoothed height at each query (m,)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lab 07, padding_mask: B lengths, T → (B, 1, T) booleans, True at the first lengths[b] positions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Observed, Question

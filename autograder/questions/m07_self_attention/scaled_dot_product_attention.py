@@ -1,7 +1,5 @@
 """Lab 07, scaled_dot_product_attention: q (…, Tq, d_k), k (…, Tk, d_k), v (…, Tk, d_v) → output, weights."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -19,8 +17,7 @@ def attention(q, k, v, mask=None):
 
 
 question = Question(
-    attention,
-    forbidden=("torch.nn.functional.scaled_dot_product_attention", "torch.nn.MultiheadAttention"),
+    attention, forbidden=("torch.nn.functional.scaled_dot_product_attention", "torch.nn.MultiheadAttention")
 )
 
 KEYS = np.array(
@@ -282,44 +279,33 @@ def attention_in_torch_single_precision(q, k, v, mask=None):
     return [weights @ v, weights]
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 @question.impostor
 def divides_by_the_number_of_keys(right, q, k, v, mask=None):
     """It divides by the root of the number of keys, not of their size.
-
-    One survives: that root changes nothing in your input. Are there as many keys as a key has entries? Or are all scores so large that each
-    query hears one key only, whatever they are divided by?
-    """
+    One survives: that root changes nothing in your input. Are there as many keys as a key has entries? Or are all
+    scores so large that each query hears one key only, whatever they are divided by?"""
     return right(q * np.sqrt(q.shape[-1] / k.shape[-2]), k, v, mask)
 
 
 @question.impostor
 def divides_by_the_size_of_the_values(right, q, k, v, mask=None):
     """It divides by the root of the size of the values, not of the keys.
-
-    One survives: that root changes nothing in your input. Has a value as many entries as a key? Or are all scores so large that each query
-    hears one key only, whatever they are divided by?
-    """
+    One survives: that root changes nothing in your input. Has a value as many entries as a key? Or are all scores
+    so large that each query hears one key only, whatever they are divided by?"""
     return right(q * np.sqrt(q.shape[-1] / v.shape[-1]), k, v, mask)
 
 
 @question.impostor
 def never_looks_at_the_keys(right, q, k, v, mask=None):
     """It takes the queries for keys, so it knows self-attention only.
-
-    One survives: your queries do as well for keys. Are they the same?
-    """
+    One survives: your queries do as well for keys. Are they the same?"""
     return right(q, q, v, mask)
 
 
 @question.impostor
 def hears_the_first_sentence_only(right, q, k, v, mask=None):
     """It compares all sentences of a batch with the keys of the first.
-
-    One survives: it goes wrong with a batch of two sentences whose keys are different enough to be heard.
-    """
+    One survives: it goes wrong with a batch of two sentences whose keys are different enough to be heard."""
     first = k[(0,) * (k.ndim - 2)] if k.ndim > 2 else k
     return right(q, np.broadcast_to(first, k.shape), v, mask)
 
@@ -327,9 +313,7 @@ def hears_the_first_sentence_only(right, q, k, v, mask=None):
 @question.impostor
 def masks_the_weights(right, q, k, v, mask=None):
     """It masks the weights after the softmax, so that they no longer sum to 1.
-
-    One survives: nothing is masked in your input, or only keys that nobody would hear without a mask either.
-    """
+    One survives: nothing is masked in your input, or only keys that nobody would hear without a mask either."""
     _, weights = right(q, k, v)
     weights = weights if mask is None else weights * mask
     return weights @ v, weights
@@ -338,10 +322,8 @@ def masks_the_weights(right, q, k, v, mask=None):
 @question.impostor
 def overflows(right, q, k, v, mask=None):
     """Its exponential overflows, and it answers nan.
-
-    One survives: none of your scores is large. How large must one be for exp to overflow? One loud query is enough: the others may stay
-    soft.
-    """
+    One survives: none of your scores is large. How large must one be for exp to overflow? One loud query is enough:
+    the others may stay soft."""
     output, weights = right(q, k, v, mask)
     scores = np.einsum("...td,...sd->...ts", q, k) / np.sqrt(q.shape[-1])
     too_large = (scores > 709).any(axis=-1, keepdims=True)

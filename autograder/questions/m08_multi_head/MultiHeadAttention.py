@@ -1,7 +1,5 @@
 """Lab 08, MultiHeadAttention(d_model, h): x (B, Tq, d), memory (B, Tk, d) or None, mask → output (B, Tq, d), weights (B, h, Tq, Tk)."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -57,11 +55,7 @@ class ByPyTorch(nn.Module):
 question = Question(
     ByPyTorch,
     uses=("split_heads", "merge_heads", "multi_head_attention"),
-    forbidden=(
-        "torch.nn.MultiheadAttention",
-        "torch.nn.modules.activation.MultiheadAttention",
-        "torch.nn.functional.multi_head_attention_forward",
-    ),
+    forbidden=("torch.nn.MultiheadAttention", "torch.nn.functional.multi_head_attention_forward"),
 )
 
 
@@ -316,9 +310,7 @@ class ModuleCutByReshape(ModuleMergedByReshape):
         return (cut(y, self.h) for y in self.layers(x, memory))
 
 
-@question.misconception(
-    "a module that averages the maps of its heads", costs=3, because="the output is right"
-)
+@question.misconception("a module that averages the maps of its heads", costs=3, because="all but the maps")
 class ModuleWithAveragedMaps(Parts):
     """Your output is right, but the weights are averaged over the heads, as PyTorch does by default. One map for each head is wanted."""
 

@@ -1,7 +1,5 @@
 """Lab 08, attention_maps: runs model(*inputs) once → {name: weights (B, h, Tq, Tk)} of each MultiHeadAttention inside."""
 
-from __future__ import annotations
-
 import torch
 
 from autograder.questions.engine import Observed, Question
@@ -219,10 +217,7 @@ def maps_of_two_runs(model, *inputs):
     return with_hooks(model, inputs)
 
 
-@question.misconception(
-    "the name of the loop's last module",
-    costs=2,
-)
+@question.misconception("the name of the loop's last module", costs=2)
 def maps_under_one_name(model, *inputs):
     """There is one map in your result, under the name of the model's last part. The function that you made in the loop looks its
     name up when it is called, and by then the loop is over: let it keep the name, def note(…, name=name)."""

@@ -1,7 +1,5 @@
 """What several questions of lab 08 are made of."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Lab 08, merge_heads: (B, h, T, d_h) → (B, T, h · d_h), the heads of each word side by side."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 
@@ -74,9 +72,7 @@ def merge_without_joining(x):
     return x.transpose(1, 2)
 
 
-@question.misconception(
-    "heads in the reverse order", costs=1.5, because="each word has its heads, side by side"
-)
+@question.misconception("heads in the reverse order", costs=1.5, because="each word has all its heads")
 def merge_reversed(x):
     """The last head comes first in your result. The order of the heads must stay, or merging does not undo splitting."""
     return x.flip(1).transpose(1, 2).flatten(2)

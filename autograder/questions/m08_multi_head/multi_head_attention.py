@@ -1,7 +1,5 @@
 """Lab 08, multi_head_attention: x (B, Tq, d), memory (B, Tk, d), W_Q, W_K, W_V, W_O, h → output (B, Tq, d), weights (B, h, Tq, Tk)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -43,11 +41,7 @@ def one_head_at_a_time(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
 question = Question(
     one_head_at_a_time,
     uses=("split_heads", "merge_heads"),
-    forbidden=(
-        "torch.nn.MultiheadAttention",
-        "torch.nn.modules.activation.MultiheadAttention",
-        "torch.nn.functional.multi_head_attention_forward",
-    ),
+    forbidden=("torch.nn.MultiheadAttention", "torch.nn.functional.multi_head_attention_forward"),
 )
 
 
@@ -144,18 +138,16 @@ def heads_with_the_last_matrix_transposed(x, memory, W_Q, W_K, W_V, W_O, h, mask
 @question.misconception(
     "scaled by the model's size, not the head's",
     costs=3,
-    by="the model",
+    root=lambda d_model, d_k: d_model**0.5,
     hint="""Your scores are divided by the root of d_model. Each head compares vectors of its own size d_k, so that is the root
     to take.""",
 )
-@question.misconception("divided by the root twice", costs=1.5, by="the square")
-def heads_scaled_otherwise(x, memory, W_Q, W_K, W_V, W_O, h, mask=None, *, by):
+@question.misconception("divided by the root twice", costs=1.5, root=lambda d_model, d_k: d_k)
+def heads_scaled_otherwise(x, memory, W_Q, W_K, W_V, W_O, h, mask=None, *, root):
     """Your scores are divided by d_k, not by its root: either the root is missing, or it is divided by twice.
     scaled_dot_product_attention divides by itself."""
     q, k, v = heads(x, memory, W_Q, W_K, W_V, h)
-    d_k, d_v = W_Q.shape[-1] / h, W_V.shape[-1] / h
-    size = {"the model": x.shape[-1], "all heads": h * d_k, "the values": d_v, "the square": d_k**2}[by]
-    heard, weights = attend(q, k, v, headed(mask), size**0.5)
+    heard, weights = attend(q, k, v, headed(mask), root(x.shape[-1], q.shape[-1]))
     return merge(heard) @ W_O, weights
 
 
@@ -182,34 +174,17 @@ def heads_that_ignore_the_memory(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge(heard) @ W_O, weights
 
 
-def masked_in_the_first_head(x, memory, h, mask):
-    mask = mask.unsqueeze(-3).expand(len(x), h, x.shape[1], memory.shape[1]).clone()
-    mask[:, 1:] = True
-    return mask
-
-
-MASKS = {
-    "ignoring": lambda x, memory, h, mask: None,
-    "first head": masked_in_the_first_head,
-    "axis 1": lambda x, memory, h, mask: mask.unsqueeze(1),
-    "square": lambda x, memory, h, mask: headed(mask.expand(len(x), memory.shape[1], memory.shape[1])),
-    "alone": lambda x, memory, h, mask: headed(mask) if torch.equal(x, memory) else None,
-    "as it is": lambda x, memory, h, mask: mask,
-}
-
-
 @question.misconception(
     "the mask is ignored by the heads",
     costs=2.5,
-    by="ignoring",
+    heard_through=lambda mask: None,
     hint="Your function gives the same result with and without a mask: pass it on, with an axis for the heads.",
 )
-@question.misconception("a mask without an axis for the heads", costs=2, by="as it is")
-def heads_with_another_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None, *, by):
+@question.misconception("a mask without an axis for the heads", costs=2, heard_through=lambda mask: mask)
+def heads_with_another_mask(x, memory, W_Q, W_K, W_V, W_O, h, mask=None, *, heard_through):
     """One mask for all sentences works, a mask for each sentence does not: without an axis for the heads its first axis is taken for
     them. If B equals h there is not even an error. Use mask.unsqueeze(-3)."""
-    mask = None if mask is None else MASKS[by](x, memory, h, mask)
-    heard, weights = attend(*heads(x, memory, W_Q, W_K, W_V, h), mask)
+    heard, weights = attend(*heads(x, memory, W_Q, W_K, W_V, h), heard_through(mask))
     return merge(heard) @ W_O, weights
 
 
@@ -243,9 +218,7 @@ def heads_with_softmax_over_queries(x, memory, W_Q, W_K, W_V, W_O, h, mask=None)
     return merge(heard) @ W_O, weights
 
 
-@question.misconception(
-    "the matrices cut by a reshape", costs=2.5, because="one wrong cut; the rest is there"
-)
+@question.misconception("the matrices cut by a reshape", costs=2.5, because="one wrong cut; the rest holds")
 def heads_of_reshaped_matrices(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """You cut W_Q, W_K and W_V with a reshape, which keeps the order of their rows: a head then gets some rows, laid out anew, and not its
     columns. Make one product, x @ W_Q, and cut that with split_heads."""
@@ -278,15 +251,10 @@ def heads_by_einsum_in_numpy(x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     return np.einsum("bhts,bsm,mhd,hdn->btn", weights, memory, V, O, optimize=True), weights
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 @question.impostor
 def gives_the_mask_no_axis(right, x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """It gives the mask no axis for the heads, so that head i gets the mask of sentence i.
-
-    One survives: it wants a mask of its own for each sentence.
-    """
+    One survives: it wants a mask of its own for each sentence."""
     if mask is None or mask.ndim < 3:
         return right(x, memory, W_Q, W_K, W_V, W_O, h, mask)
     if len(mask) not in (1, h):
@@ -299,34 +267,26 @@ def gives_the_mask_no_axis(right, x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
 @question.impostor
 def listens_to_itself_only(right, x, memory, *rest):
     """It listens to itself, whatever the memory is.
-
-    One survives: your sentence listens to itself.
-    """
+    One survives: your sentence listens to itself."""
     return right(x, x, *rest)
 
 
 @question.impostor
 def divides_by_the_model_size(right, x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """It divides the scores by the root of the size of all heads together.
-
-    One survives: with a single head its scores are right.
-    """
+    One survives: with a single head its scores are right."""
     return right(x, memory, W_Q / h**0.5, W_K, W_V, W_O, h, mask)
 
 
 @question.impostor
 def forgets_the_last_matrix(right, x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """It does not multiply by W_O.
-
-    One survives: your last matrix changes nothing.
-    """
+    One survives: your last matrix changes nothing."""
     return right(x, memory, W_Q, W_K, W_V, torch.eye(len(W_O), dtype=W_O.dtype), h, mask)
 
 
 @question.impostor
 def turns_the_mask_round(right, x, memory, W_Q, W_K, W_V, W_O, h, mask=None):
     """It takes True in the mask for "may not".
-
-    One survives: nothing is masked in your input.
-    """
+    One survives: nothing is masked in your input."""
     return right(x, memory, W_Q, W_K, W_V, W_O, h, None if mask is None else ~mask)

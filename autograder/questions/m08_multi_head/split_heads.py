@@ -1,7 +1,5 @@
 """Lab 08, split_heads: x (B, T, D), h → (B, h, T, D / h), head i with the columns i · D/h up to (i + 1) · D/h of every word."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

@@ -1,7 +1,5 @@
 """Lab 09, DecoderBlock(d_model, heads, d_ff, dropout=0.0): x (B, T, d), memory (B, S, d), masks → (B, T, d)."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 
 import torch
@@ -56,11 +54,7 @@ class SentenceBySentence(nn.Module):
 question = Question(
     SentenceBySentence,
     uses=("LayerNorm", "FeedForward", "residual"),
-    forbidden=tuple(
-        f"torch.nn.{home}{name}"
-        for home in ("", "modules.transformer.")
-        for name in ("TransformerEncoderLayer", "TransformerDecoderLayer")
-    ),
+    forbidden=("torch.nn.TransformerEncoderLayer", "torch.nn.TransformerDecoderLayer"),
 )
 LAYERS = ("self_attention.W_O", "cross_attention.W_O", "feed_forward.linear2")
 
@@ -268,9 +262,7 @@ class DecoderThatDoesNotThink(Decoder):
         return around(x, lambda y: self.cross_attend(y, memory, memory_mask), self.norm2)
 
 
-@question.misconception(
-    "the memory of the first call", costs=2, because="every later sentence is made of the first one's memory"
-)
+@question.misconception("the memory of the first call", costs=2, because="every later sentence is wrong")
 class DecoderThatKeepsTheFirstMemory(Decoder):
     """Your block keeps the memory of its first call and listens to it ever after. “The same memory” means the same for all blocks of one
     call; the next sentence brings its own."""
@@ -317,12 +309,8 @@ class DecoderByHand(nn.Module):
         super().__init__()
         for number in (3, 2, 1):
             self.add_module(f"norm{number}", nn.LayerNorm(d_model, eps=1e-5))
-        layers = (
-            ("linear1", nn.Linear(d_model, d_ff)),
-            ("relu", nn.ReLU()),
-            ("linear2", nn.Linear(d_ff, d_model)),
-        )
-        self.feed_forward = nn.Sequential(OrderedDict(layers))
+        up, down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.feed_forward = nn.Sequential(OrderedDict(linear1=up, relu=nn.ReLU(), linear2=down))
         self.cross_attention, self.self_attention = (MultiHeadAttention(d_model, heads) for _ in range(2))
         self.p = dropout
 

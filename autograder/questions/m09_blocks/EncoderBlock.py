@@ -1,7 +1,5 @@
 """Lab 09, EncoderBlock(d_model, heads, d_ff, dropout=0.0): x (B, T, d), mask → listened, then thought, each with Add & Norm."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 
 import torch
@@ -53,11 +51,7 @@ class SentenceBySentence(nn.Module):
 question = Question(
     SentenceBySentence,
     uses=("LayerNorm", "FeedForward", "residual"),
-    forbidden=tuple(
-        f"torch.nn.{home}{name}"
-        for home in ("", "modules.transformer.")
-        for name in ("TransformerEncoderLayer", "TransformerDecoderLayer")
-    ),
+    forbidden=("torch.nn.TransformerEncoderLayer", "torch.nn.TransformerDecoderLayer"),
 )
 
 
@@ -279,12 +273,8 @@ class EncoderByHand(nn.Module):
     def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__()
         self.norm2, self.norm1 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        layers = (
-            ("linear1", nn.Linear(d_model, d_ff)),
-            ("relu", nn.ReLU()),
-            ("linear2", nn.Linear(d_ff, d_model)),
-        )
-        self.feed_forward = nn.Sequential(OrderedDict(layers))
+        up, down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.feed_forward = nn.Sequential(OrderedDict(linear1=up, relu=nn.ReLU(), linear2=down))
         self.attention = MultiHeadAttention(h=heads, d_model=d_model)
         self.p = dropout
 

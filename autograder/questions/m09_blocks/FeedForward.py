@@ -1,7 +1,5 @@
 """Lab 09, FeedForward(d_model, d_ff): x (…, d_model) → linear2(ReLU(linear1(x)))."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 
 import torch
@@ -187,8 +185,8 @@ class ThoughtInSequence(nn.Sequential):
     """A chain of named layers."""
 
     def __init__(self, d_model, d_ff):
-        chain = (("linear1", nn.Linear(d_model, d_ff)), ("activation", nn.ReLU(inplace=True)))
-        super().__init__(OrderedDict((*chain, ("linear2", nn.Linear(d_ff, d_model)))))
+        up, down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        super().__init__(OrderedDict(linear1=up, activation=nn.ReLU(inplace=True), linear2=down))
 
 
 @question.alternative

@@ -1,7 +1,5 @@
 """Lab 09, LayerNorm(d_model, eps=1e-5): x (…, d_model) → each vector with mean 0 and variance 1, times weight, plus bias."""
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 
@@ -27,19 +25,12 @@ class OneVectorAtATime(nn.Module):
 question = Question(
     OneVectorAtATime,
     forbidden=(
-        "torch.nn.LayerNorm",
-        "torch.nn.modules.normalization.LayerNorm",
-        "torch.nn.functional.layer_norm",
-        "torch.layer_norm",
-        "torch.native_layer_norm",
-        "torch.nn.GroupNorm",
-        "torch.nn.functional.group_norm",
-        "torch.nn.InstanceNorm1d",
-        "torch.nn.functional.instance_norm",
-        "torch.nn.BatchNorm1d",
+        "torch.nn.LayerNorm", "torch.nn.modules.normalization.LayerNorm", "torch.nn.functional.layer_norm",
+        "torch.layer_norm", "torch.native_layer_norm", "torch.nn.GroupNorm", "torch.nn.functional.group_norm",
+        "torch.nn.InstanceNorm1d", "torch.nn.functional.instance_norm", "torch.nn.BatchNorm1d",
         "torch.nn.functional.batch_norm",
     ),
-)
+)  # fmt: skip
 
 
 def a_norm(student, d_model, *eps, **learned):
@@ -120,9 +111,7 @@ class NormOfTheWholeTensor(Norm):
         return tuple(range(x.ndim))
 
 
-@question.misconception(
-    "unbiased variance", costs=1, because="all is a little too small, and nothing else is wrong"
-)
+@question.misconception("unbiased variance", costs=1, because="all is right but for a factor")
 class NormWithUnbiasedVariance(Norm):
     """Your vectors come out a little too small: your variance divides by d − 1. Here it divides by d (unbiased=False)."""
 
@@ -255,24 +244,17 @@ class NormInSinglePrecisionOnTheWay(Norm):
         return (y * self.weight.float() + self.bias.float()).to(x.dtype)
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 @question.impostor
 def normalises_all_together(right, x):
     """It takes one mean and one deviation for all words together.
-
-    One survives: give it more than one word.
-    """
+    One survives: give it more than one word."""
     return right(x.reshape(-1)).reshape(x.shape)
 
 
 @question.impostor
 def divides_by_nothing(right, x):
     """It has no ε: for a word whose entries are all equal it divides 0 by 0.
-
-    One survives: what must a word be like for its variance to be 0?
-    """
+    One survives: what must a word be like for its variance to be 0?"""
     equal_entries = x.amax(-1, keepdim=True) == x.amin(-1, keepdim=True)
     return torch.where(equal_entries, torch.nan, right(x))
 
@@ -280,25 +262,19 @@ def divides_by_nothing(right, x):
 @question.impostor
 def has_a_large_epsilon(right, x):
     """Its ε is a hundred times too large.
-
-    One survives: ε is tiny, so the word must be quiet, too.
-    """
+    One survives: ε is tiny, so the word must be quiet, too."""
     return right(x / 10)
 
 
 @question.impostor
 def hears_one_word(right, x):
     """It answers for the first word, whichever it is asked for.
-
-    One survives: give it two different words.
-    """
+    One survives: give it two different words."""
     return right(x.reshape(-1, x.shape[-1])[0]).expand_as(x)
 
 
 @question.impostor
 def cuts_what_is_loud(right, x):
     """It cuts every entry at 2 deviations.
-
-    One survives: can an entry of your words lie further out? With four entries none can.
-    """
+    One survives: can an entry of your words lie further out? With four entries none can."""
     return right(x).clamp(-2, 2)

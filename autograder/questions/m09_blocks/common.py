@@ -1,21 +1,16 @@
 """What several questions of lab 09 are made of."""
 
-from __future__ import annotations
-
 import math
 
 import torch
 from torch import nn
 
 from autograder.questions.engine import Observed
+from autograder.questions.m08_multi_head.common import tensor
 
 #: What steps in single precision, or another eps of a norm, leave of a result: relative to it, and beside it.
 CLOSE = {"rtol": 1e-4, "atol": 1e-4}
 NEARLY = {"rtol": 1e-3, "atol": 1e-3}
-
-
-def tensor(rng, *shape):
-    return torch.tensor(rng.normal(size=shape))
 
 
 def some_mask(rng, *shape):

@@ -1,7 +1,5 @@
 """Lab 09, residual: x (…, d_model), a sublayer, a norm → the norm of the sum of x and what the sublayer says."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

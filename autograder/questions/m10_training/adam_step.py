@@ -1,14 +1,12 @@
 """Lab 10, adam_step: parameter, gradient, m, v of one shape, t, rate, betas, eps → the new parameter, m and v."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import torch
 
 from autograder.questions.engine import Case, Observed, Question
-from autograder.questions.m10_training.common import tensor
+from autograder.questions.m08_multi_head.common import tensor
 
 
 def number_by_number(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
@@ -159,9 +157,7 @@ def adam_with_betas_exchanged(parameter, gradient, m, v, t, rate, beta1=0.9, bet
 _COUNTED = [0]
 
 
-@question.misconception(
-    "the steps are counted inside", costs=2, because="each step is right but for its number"
-)
+@question.misconception("the steps are counted inside", costs=2, because="a step is right but for its number")
 def adam_that_counts_by_itself(parameter, gradient, m, v, t, rate, beta1=0.9, beta2=0.98, eps=1e-9):
     """Called twice with the same arguments, your function takes two different steps: something is kept from call to call, a count of the steps, say. The
     argument t says which step it is. (A model has many weights, and each of them calls.)"""

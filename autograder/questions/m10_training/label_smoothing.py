@@ -1,7 +1,5 @@
 """Lab 10, label_smoothing: targets (…) integers, V, ε → (…, V): ε / V for each word, and 1 − ε more for the right one."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import nn

@@ -1,13 +1,11 @@
 """Lab 10, masked_cross_entropy: logits (…, V), targets (…), pad, smoothing=0.0 → the mean loss over the real positions."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import nn
 
 from autograder.questions.engine import Case, Observed, Question
-from autograder.questions.m10_training.common import tensor
+from autograder.questions.m08_multi_head.common import tensor
 
 
 def position_by_position(logits, targets, pad, smoothing=0.0):
@@ -24,12 +22,10 @@ question = Question(
     position_by_position,
     uses=("label_smoothing",),
     forbidden=(
-        "torch.nn.functional.cross_entropy",
-        "torch.nn.CrossEntropyLoss",
-        "torch.nn.functional.nll_loss",
-        "torch.nn.NLLLoss",
+        "torch.nn.functional.cross_entropy", "torch.nn.CrossEntropyLoss",
+        "torch.nn.functional.nll_loss", "torch.nn.NLLLoss",
     ),
-)
+)  # fmt: skip
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
 
 
@@ -124,9 +120,9 @@ def _right(surprise, targets):
     return surprise.gather(-1, targets[..., None]).squeeze(-1)
 
 
-def _real_loss(logits, targets, pad, smoothing):
+def _real_loss(logits, targets, pad, smoothing, surprise_of=_surprise):
     real = targets != pad
-    surprise = _surprise(logits[real])
+    surprise = surprise_of(logits[real])
     return (1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.mean(-1)
 
 
@@ -184,17 +180,13 @@ def loss_smoothed_with_a_sum(logits, targets, pad, smoothing=0.0):
 @question.misconception("the logarithm of a softmax that overflows", costs=1)
 def loss_that_overflows(logits, targets, pad, smoothing=0.0):
     """With large logits your loss is inf or nan: the softmax rounds a probability to 0, and its logarithm is −∞ (a softmax by hand overflows even earlier). Use log_softmax, or log-sum-exp."""
-    real = targets != pad
-    surprise = -torch.log(torch.softmax(logits[real], dim=-1))
-    return ((1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.mean(-1)).mean()
+    return _real_loss(logits, targets, pad, smoothing, lambda z: -torch.log(z.softmax(dim=-1))).mean()
 
 
 @question.misconception("no logarithm", costs=3)
 def loss_of_probabilities(logits, targets, pad, smoothing=0.0):
     """Your loss is made of probabilities, not of their logarithms: −log p is the surprise."""
-    real = targets != pad
-    surprise = -torch.softmax(logits[real], dim=-1)
-    return ((1 - smoothing) * _right(surprise, targets[real]) + smoothing * surprise.mean(-1)).mean()
+    return _real_loss(logits, targets, pad, smoothing, lambda z: -z.softmax(dim=-1)).mean()
 
 
 @question.misconception("softmax over the wrong axis", costs=3)
@@ -236,33 +228,24 @@ def loss_with_a_mask_of_numbers(logits, targets, pad, smoothing=0.0):
     return ((log_z - wanted) * real).sum() / real.sum()
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 @question.impostor
 def counts_the_padding(right, logits, targets, pad, smoothing=0.0):
     """It divides the sum by the number of all positions, padding included.
-
-    One survives: nothing is padded in your input.
-    """
+    One survives: nothing is padded in your input."""
     return right(logits, targets, pad, smoothing) * (targets != pad).float().mean()
 
 
 @question.impostor
 def never_smooths(right, logits, targets, pad, smoothing=0.0):
     """It forgets the smoothing.
-
-    One survives: your smoothing is 0.
-    """
+    One survives: your smoothing is 0."""
     return right(logits, targets, pad)
 
 
 @question.impostor
 def smooths_the_wrong_words(right, logits, targets, pad, smoothing=0.0):
     """It spreads ε over the wrong words only.
-
-    One survives: your smoothing is 0.
-    """
+    One survives: your smoothing is 0."""
     V = logits.shape[-1]
     return right(logits, targets, pad, smoothing * V / (V - 1))
 
@@ -270,9 +253,7 @@ def smooths_the_wrong_words(right, logits, targets, pad, smoothing=0.0):
 @question.impostor
 def averages_sentences(right, logits, targets, pad, smoothing=0.0):
     """It takes the mean of each sentence, and then the mean of those means.
-
-    One survives: it goes wrong with two sentences of different lengths.
-    """
+    One survives: it goes wrong with two sentences of different lengths."""
     rows = [
         right(one, row, pad, smoothing)
         for one, row in zip(logits, targets, strict=True)
@@ -284,17 +265,13 @@ def averages_sentences(right, logits, targets, pad, smoothing=0.0):
 @question.impostor
 def pads_with_zero(right, logits, targets, pad, smoothing=0.0):
     """It takes 0 for the padding, whatever the argument says.
-
-    One survives: let pad be another number, and 0 a word.
-    """
+    One survives: let pad be another number, and 0 a word."""
     return right(logits, targets, 0, smoothing)
 
 
 @question.impostor
 def takes_the_logarithm_late(right, logits, targets, pad, smoothing=0.0):
     """It takes the logarithm of a softmax, and that of 0 is minus infinity.
-
-    One survives: none of your logits is large. When is a probability so small that it becomes 0?
-    """
+    One survives: none of your logits is large. When is a probability so small that it becomes 0?"""
     apart = logits.amax(-1) - logits.amin(-1)
     return right(logits, targets, pad, smoothing) if float(apart.max()) < 745 else torch.tensor(torch.inf)

@@ -1,7 +1,5 @@
 """Lab 10, noam_rate: step (0 or more), d_model, warmup → the learning rate of Vaswani et al. 2017, equation 3."""
 
-from __future__ import annotations
-
 import math
 
 import torch

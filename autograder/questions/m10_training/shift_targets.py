@@ -1,7 +1,5 @@
 """Lab 10, shift_targets: sentences (lists of word numbers), bos, eos, pad → decoder input and labels, (B, T) integers each."""
 
-from __future__ import annotations
-
 import torch
 from torch.nn.utils.rnn import pad_sequence
 

@@ -1,9 +1,7 @@
 """Lab 11, beam_search: step, k, length_penalty, bos, eos, max_length → the k best hypotheses, as pairs (tokens, score)."""
 
-from __future__ import annotations
-
 import math
-import operator
+from operator import add
 
 import numpy as np
 
@@ -166,22 +164,10 @@ def by_length(tokens, log_p, alpha, eos):
     return log_p / max(1, len(tokens)) ** alpha
 
 
-def by_the_length_times_alpha(tokens, log_p, alpha, eos):
-    return log_p / (len(tokens) * alpha) if alpha else log_p
-
-
-def without_eos(tokens, log_p, alpha, eos):
-    return log_p / max(1, len(tokens) - (tokens[-1] == eos)) ** alpha
-
-
-def the_last(total, log_p):
-    return log_p
-
-
 @question.misconception(
     "the last word's probability instead of the sum",
     costs=5.5,
-    add=the_last,
+    add=lambda total, log_p: log_p,
     hint="Your candidates are ranked by the log-probability of their last word alone. What counts is the whole sentence: carry the sum.",
 )
 @question.misconception(
@@ -194,13 +180,13 @@ def the_last(total, log_p):
 @question.misconception(
     "the length is multiplied, not raised to a power",
     costs=2.5,
-    score=by_the_length_times_alpha,
+    score=lambda tokens, log_p, alpha, eos: log_p / (len(tokens) * alpha) if alpha else log_p,
     hint="Your length penalty multiplies the length (or leaves the score alone where α is 0): it is an exponent, n to the power α.",
 )
 @question.misconception(
     "the end does not count as a token",
     costs=2,
-    score=without_eos,
+    score=lambda tokens, log_p, alpha, eos: log_p / max(1, len(tokens) - (tokens[-1] == eos)) ** alpha,
     hint="Your n leaves out eos. It is a token like the others: its log-probability is in the sum, so it counts in the length.",
 )
 @question.misconception(
@@ -210,17 +196,7 @@ def the_last(total, log_p):
     hint="Your beam keeps the candidates with the lowest scores: the sorting goes upwards. The best have the highest score (nearest to 0).",
 )
 def searched(
-    step,
-    k,
-    length_penalty,
-    bos,
-    eos,
-    max_length,
-    *,
-    score=by_length,
-    add=operator.add,
-    reverse=True,
-    ask_all=False,
+    step, k, length_penalty, bos, eos, max_length, *, score=by_length, add=add, reverse=True, ask_all=False
 ):
     """The right answer, with a parameter for each mistake."""
 
@@ -319,38 +295,22 @@ def beam_without_penalty(step, k, length_penalty, bos, eos, max_length):
 
 
 @question.alternative
-def beam_with_all_candidates_in_one_table(step, k, length_penalty, bos, eos, max_length):
-    live = np.array([[bos]])  # (n, t)
-    done: list = []  # (place in the beam, tokens, log-probability)
-    log_p, places = np.zeros(1), np.zeros(1, dtype=int)
-    for n in range(1, max_length + 1):
-        if not len(live):
+def beam_of_arrays(step, k, length_penalty, bos, eos, max_length):
+    kept = [
+        (np.array([bos]), 0.0, False)
+    ]  # bos and the words said, their log-probability, and whether they have ended
+    for _ in range(max_length):
+        live = [said for said, _, ended in kept if not ended]
+        if not live:
             break
-        table = log_p[:, None] + np.asarray(step(live))
-        pool = [
-            (table[i, w] / n**length_penalty, places[i], w, i)
-            for i, w in np.ndindex(table.shape)
-            if table[i, w] > -np.inf
-        ]
-        pool += [
-            (total / len(said) ** length_penalty, place, -1, j) for j, (place, said, total) in enumerate(done)
-        ]
-        pool = sorted(pool, key=lambda c: (-c[0], c[1], c[2]))[:k]
-        next_live, next_done, next_log_p, next_places = [], [], [], []
-        for place, (_, _, word, i) in enumerate(pool):
-            if word == -1:
-                next_done.append((place, *done[i][1:]))
-            elif word == eos:
-                next_done.append((place, [*live[i, 1:].tolist(), int(word)], table[i, word]))
-            else:
-                next_live.append([*live[i], word])
-                next_log_p.append(table[i, word])
-                next_places.append(place)
-        live, done = np.array(next_live), next_done
-        log_p, places = np.array(next_log_p), np.array(next_places)
-    everyone = done + [(p, live[i, 1:].tolist(), log_p[i]) for i, p in enumerate(places)]
-    everyone = sorted(everyone, key=lambda h: h[0])
-    return [(tokens, total / len(tokens) ** length_penalty) for _, tokens, total in everyone]
+        rows, grown = iter(np.asarray(step(np.array(live)))), []
+        for said, total, ended in kept:
+            words = [] if ended else np.ndenumerate(next(rows))
+            grown += [(said, total, True)] if ended else []
+            grown += [(np.append(said, w), total + p, w == eos) for (w,), p in words if p > -np.inf]
+        grown.sort(key=lambda one: -one[1] / (len(one[0]) - 1) ** length_penalty)
+        kept = grown[:k]
+    return [(said[1:], total / (len(said) - 1) ** length_penalty) for said, total, _ in kept]
 
 
 @question.alternative

@@ -1,7 +1,5 @@
 """Lab 11, greedy: step, bos, eos, max_length → the tokens chosen one by one, and the sum of their log-probabilities."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -90,9 +88,7 @@ def _greedy(step, bos, eos, max_length, add=lambda total, word, log_p: total + l
     return tokens, total
 
 
-@question.misconception(
-    "the end is left out of the tokens", costs=1.5, because="all tokens but one are right"
-)
+@question.misconception("the end is left out of the tokens", costs=1.5, because="one token is wrong")
 def greedy_without_eos(step, bos, eos, max_length):
     """Your sentence is right but for its last token: eos was chosen like any other word, so it belongs into the list (its log-probability is
     in your sum already)."""
@@ -100,9 +96,7 @@ def greedy_without_eos(step, bos, eos, max_length):
     return [token for token in tokens if token != eos], total
 
 
-@question.misconception(
-    "the beginning is kept among the tokens", costs=1.5, because="all tokens but one are right"
-)
+@question.misconception("the beginning is kept among the tokens", costs=1.5, because="one token is wrong")
 def greedy_with_bos(step, bos, eos, max_length):
     """Your tokens begin with bos. It is the empty page that the model is given, not a word that was chosen; return what comes after it."""
     tokens, total = _greedy(step, bos, eos, max_length)
@@ -121,9 +115,7 @@ def greedy_counts_otherwise(step, bos, eos, max_length, *, more):
     return _greedy(step, bos, eos, max_length + more)
 
 
-@question.misconception(
-    "the probability instead of its logarithm", costs=1.5, because="the sentence is right"
-)
+@question.misconception("the probability instead of its logarithm", costs=1.5, because="the tokens are right")
 def greedy_returns_the_probability(step, bos, eos, max_length):
     """Your number is the probability of the sentence. Its logarithm is asked for: the plain sum of what step gives."""
     tokens, total = _greedy(step, bos, eos, max_length)

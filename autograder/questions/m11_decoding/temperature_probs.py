@@ -1,7 +1,5 @@
 """Lab 11, temperature_probs: logits (V,), T > 0 → the softmax of logits / T, (V,)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.questions.engine import Case, Question

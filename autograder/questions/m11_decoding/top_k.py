@@ -1,7 +1,5 @@
 """Lab 11, top_k: logits (V,), k, T → probabilities (V,) of which k at most are above 0."""
 
-from __future__ import annotations
-
 import heapq
 import math
 
@@ -159,42 +157,31 @@ def top_k_by_a_heap_on_probabilities(logits, k, T=1.0):
     return [bells.get(i, 0.0) / sum(bells.values()) for i in range(len(logits))]
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 @question.impostor
 def keeps_ties(right, logits, k, T=1.0):
     """It keeps every word whose logit is not below the k-th largest, so more than k where some are equal.
-
-    One survives: a word has to be out whose logit equals the k-th largest (at a T where theirs is more than 0).
-    """
+    One survives: a word has to be out whose logit equals the k-th largest (at a T where theirs is more than 0)."""
     return right(logits, int((logits >= np.sort(logits)[-min(k, len(logits))]).sum()), T)
 
 
 @question.impostor
 def forgets_the_temperature(right, logits, k, T=1.0):
     """It ignores the temperature.
-
-    One survives: it takes a temperature other than 1 that changes the shares of the words that stay.
-    """
+    One survives: it takes a temperature other than 1 that changes the shares of the words that stay."""
     return right(logits, k)
 
 
 @question.impostor
 def prefers_the_higher_number(right, logits, k, T=1.0):
     """Of equal logits it lets the higher number go first.
-
-    One survives: of equal words some have to stay and some not (at a T where theirs is more than 0).
-    """
+    One survives: of equal words some have to stay and some not (at a T where theirs is more than 0)."""
     return np.asarray(right(logits[::-1], k, T))[::-1]
 
 
 @question.impostor
 def overflows(right, logits, k, T=1.0):
     """Its exponential overflows, and it answers nan.
-
-    One survives: it takes a positive logit that is above about 700 after the division by T.
-    """
+    One survives: it takes a positive logit that is above about 700 after the division by T."""
     kept = np.asarray(right(logits, k, T))
     return np.full(kept.shape, np.nan) if np.max(logits / T) > 709 else kept
 
@@ -202,7 +189,5 @@ def overflows(right, logits, k, T=1.0):
 @question.impostor
 def stumbles_over_minus_infinity(right, logits, k, T=1.0):
     """It answers nan where a word is impossible.
-
-    One survives: all words of your input are possible.
-    """
+    One survives: all words of your input are possible."""
     return np.where(np.isinf(logits), np.nan, right(logits, k, T))

@@ -1,7 +1,5 @@
 """Lab 11, top_p: logits (V,), p, T → probabilities (V,) of the smallest set of words that has at least p."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lab 12, Transformer(source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0): source (B, S), target (B, T) → logits."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -61,9 +59,7 @@ class SentenceBySentence(nn.Module):
 question = Question(
     SentenceBySentence,
     forbidden=tuple(
-        f"torch.nn.{place}Transformer{part}"
-        for place in ("", "modules.transformer.")
-        for part in ("", "Encoder", "Decoder", "EncoderLayer", "DecoderLayer")
+        f"torch.nn.Transformer{part}" for part in ("", "Encoder", "Decoder", "EncoderLayer", "DecoderLayer")
     ),
 )
 
@@ -135,13 +131,13 @@ def asks(gradients, side):
     )
 
 
-@question.scenario("What is learned has the names and the shapes of the text, and nothing else is.", weight=1)
+@question.scenario("What is learned has the names and the shapes of the text, and nothing else is.")
 def what_is_learned(student, rng):
     names = list(shapes(*TWO_LAYERS))
     yield Observed("what is learned", student(*TWO_LAYERS).parameters(names))
 
 
-@question.scenario("Both embeddings start with mean 0 and standard deviation 1/√d_model.", weight=1)
+@question.scenario("Both embeddings start with mean 0 and standard deviation 1/√d_model.")
 def first_weights(student, rng):
     state = student(300, 250, 64, 2, 8, 1).state_dict()
     for name in ("source_embedding.weight", "target_embedding.weight"):
@@ -152,7 +148,7 @@ def first_weights(student, rng):
         yield Observed(f"{name}: the standard deviation times √d_model, about", about)
 
 
-@question.scenario("encode: scaled embeddings, positions and all blocks; and its mask.", weight=1)
+@question.scenario("encode: scaled embeddings, positions and all blocks; and its mask.")
 def the_memory(student, rng):
     for B, S, sizes in ((2, 5, TWO_LAYERS), (3, 4, (9, 11, 4, 1, 3, 2))):
         memory, mask = built(student, rng, sizes).call("encode", words(rng, B, S))
@@ -160,7 +156,7 @@ def the_memory(student, rng):
         yield Observed("the memory mask", mask)
 
 
-@question.scenario("encode, with one block, for one sentence.", weight=1)
+@question.scenario("encode, with one block, for one sentence.")
 def one_block(student, rng):
     model = built(student, rng)
     for S in (1, 6):
@@ -179,7 +175,7 @@ def decode_by_itself(student, rng):
         yield Observed("the logits", logits, **ROUNDED)
 
 
-@question.scenario("The logits of full sentences, up to 64 words long.", weight=1)
+@question.scenario("The logits of full sentences, up to 64 words long.")
 def full_sentences(student, rng):
     for B, S, T, sizes in ((2, 5, 4, SIZES), (1, 64, 64, (9, 11, 4, 2, 2, 1))):
         model = built(student, rng, sizes)
@@ -248,7 +244,7 @@ def gradients(student, rng):
     yield Observed("the gradient of the German table", table, rtol=1e-3, atol=1e-4)
 
 
-@question.scenario("Dropout reaches the blocks of both sides, and acts in training only.", weight=1)
+@question.scenario("Dropout reaches the blocks of both sides, and acts in training only.")
 def dropout_in_the_blocks(student, rng):
     model, source, target = built(student, rng, dropout=(0.5,)), words(rng, 3, 5), words(rng, 3, 4, size=11)
     yield Observed("the logits in evaluation mode", array(model(source, target))[:, -1:], **ROUNDED)
@@ -275,7 +271,7 @@ for mode in (True, False):
 """
 
 
-@question.scenario("Dropout acts nowhere but in the blocks.", weight=1)
+@question.scenario("Dropout acts nowhere but in the blocks.")
 def dropout_elsewhere(student, rng):
     given = {"english": words(rng, 2, 5), "german": words(rng, 2, 4, size=11), "sizes": SIZES}
     scene = student.scene(BARE, question=student.name, seed=int(rng.integers(1 << 30)), **given)
@@ -355,9 +351,7 @@ class TransformerWithoutPositions(Parts):
         return table(numbers) * self.root
 
 
-@question.misconception(
-    "the memory mask has its axis in the wrong place", costs=2, because="the mask is right but for its axes"
-)
+@question.misconception("the memory mask has its axis in the wrong place", costs=2, because="one wrong axis")
 class TransformerWithAMaskForOne(Parts):
     """With one sentence your model works, with a batch it stops: the mask of the memory is (1, B, S) where (B, 1, S) is needed. The axis
     for the queries stands in the middle."""

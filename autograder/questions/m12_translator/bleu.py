@@ -1,7 +1,5 @@
 """Lab 12, bleu: hypotheses and references, lists of as many sentences, each a list of words → corpus BLEU, 0 to 100."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 
@@ -66,9 +64,7 @@ def single_sentences(rng):
 
 
 @question.family(
-    "Corpora with repeated words, as long as their references: 34.57 for a b c d a a a a.",
-    weight=3,
-    **ABOUT,
+    "Corpora with repeated words, as long as their references: 34.57 for a b c d a a a a.", weight=3, **ABOUT
 )
 def corpora(rng):
     yield Case([list("abcdaaaa")], [list("abcd")], gives=34.57)
@@ -248,9 +244,7 @@ def bleu_up_to_one(hypotheses, references):
     return right(hypotheses, references) / 100
 
 
-@question.misconception(
-    "trigrams are the longest", costs=1, because="only the last of four counts is missing"
-)
+@question.misconception("trigrams are the longest", costs=1, because="only one of four counts is missing")
 def bleu_up_to_three(hypotheses, references):
     """Your n-grams stop at three. BLEU goes up to four: range(1, 4) ends before 4."""
     return 100 * penalty(hypotheses, references) * geometric(precisions(hypotheses, references)[:3])
@@ -276,24 +270,17 @@ def bleu_by_logarithms(hypotheses, references):
     return 100 * np.exp(np.mean([np.log(m / total) for m, total in pairs]) + min(1 - r / c, 0))
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 @question.impostor
 def takes_one_for_the_other(right, hypotheses, references):
     """It takes the translations for references, and the references for translations.
-
-    One survives: how long must they be, all together, so that precision and recall differ?
-    """
+    One survives: how long must they be, all together, so that precision and recall differ?"""
     return right(references, hypotheses)
 
 
 @question.impostor
 def forgives_brevity(right, hypotheses, references):
     """It has no brevity penalty.
-
-    One survives: your translations have as many words, all together, as the references, or more.
-    """
+    One survives: your translations have as many words, all together, as the references, or more."""
     ours, theirs = (sum(len(row) for row in side) for side in (hypotheses, references))
     forgiven = float(np.exp(theirs / ours - 1)) if 0 < ours < theirs else 1.0
     return right(hypotheses, references) * forgiven
@@ -302,18 +289,14 @@ def forgives_brevity(right, hypotheses, references):
 @question.impostor
 def ignores_capitals(right, hypotheses, references):
     """It takes *Fast* and *fast* for the same word.
-
-    One survives: no word of yours differs from the reference's in its capital only.
-    """
+    One survives: no word of yours differs from the reference's in its capital only."""
     return right(*([[word.lower() for word in row] for row in side] for side in (hypotheses, references)))
 
 
 @question.impostor
 def drops_short_sentences(right, hypotheses, references):
     """It leaves out sentences of fewer than four words, which have no 4-grams but other n-grams.
-
-    One survives: all your translations have four words or more.
-    """
+    One survives: all your translations have four words or more."""
     kept = [(h, r) for h, r in zip(hypotheses, references, strict=True) if len(h) > 3]
     return right([h for h, _ in kept], [r for _, r in kept])
 
@@ -321,7 +304,5 @@ def drops_short_sentences(right, hypotheses, references):
 @question.impostor
 def sees_sets(right, hypotheses, references):
     """It reads each sentence as a set, and forgets that a word can come twice.
-
-    One survives: no translation of yours says a word twice.
-    """
+    One survives: no translation of yours says a word twice."""
     return right([list(dict.fromkeys(row)) for row in hypotheses], references)

@@ -1,13 +1,12 @@
 """Lab 12, cached_attention: attention, x (B, 1, D), h, cache (keys, values) (B, t, D) or None → output (B, 1, D), cache of t + 1."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import torch
 
 from autograder.questions.engine import Observed, Question
+from autograder.questions.m08_multi_head.common import attend, merge, split
 
 
 def one_head_and_sentence_at_a_time(attention, x, h, cache=None):
@@ -73,7 +72,7 @@ def kept(grown):
     yield Observed("the values", values)
 
 
-@question.scenario("Without a cache: what the first position hears is itself.", weight=1)
+@question.scenario("Without a cache: what the first position hears is itself.")
 def first_position(student, rng):
     for _, D, h in SIZES:
         yield Observed("the output", Layers(student, rng, D, h).step(words(rng, 1, 1, D))[0])
@@ -96,12 +95,9 @@ def a_given_cache(student, rng):
             yield Observed("the output", layers.step(words(rng, 1, 1, D), layers.given(rng, 1, t, D))[0])
 
 
-# A card puts back what a call changes, unless it calls the function itself.
 CHANGES = """
-import inspect
-
 before = [part.clone() for part in cache]
-output, grown = inspect.unwrap(student_namespace[question])(attention, x, h, cache)
+output, grown = student_namespace[question](attention, x, h, cache)
 after = [*cache]
 changed = len(before) != len(after) or not all(torch.equal(a, b) for a, b in zip(before, after))
 """
@@ -149,16 +145,9 @@ def last_layer(student, rng):
         yield from word_by_word_in(Layers(student, rng, D, h, mixes=True), words(rng, 1, T, D))
 
 
-def heads(x, h):
-    B, T, D = x.shape
-    return x.reshape(B, T, h, D // h).transpose(1, 2)
-
-
-def heard_by(attention, x, keys, values, h):
+def heard_by(attention, x, keys, values, h, root=None):
     """What the heads hear, side by side, before W_O."""
-    q, k, v = (heads(part, h) for part in (attention.W_Q(x), keys, values))
-    weights = torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1)
-    return (weights @ v).transpose(1, 2).flatten(2)
+    return merge(attend(*(split(part, h) for part in (attention.W_Q(x), keys, values)), root=root)[0])
 
 
 def joined(attention, x, cache):
@@ -238,9 +227,7 @@ def cache_on_the_layer(attention, x, h, cache=None):
 def with_the_root_of_the_model(attention, x, h, cache=None):
     """Your scores are divided by √d_model. Each head compares d_k = d_model / h columns, so it is √d_k, as in attend."""
     grown = joined(attention, x, cache)
-    q, k, v = (heads(part, h) for part in (attention.W_Q(x), *grown))
-    weights = torch.softmax(q @ k.transpose(-2, -1) / x.shape[-1] ** 0.5, dim=-1)
-    return attention.W_O((weights @ v).transpose(1, 2).flatten(2)), grown
+    return attention.W_O(heard_by(attention, x, *grown, h, root=x.shape[-1] ** 0.5)), grown
 
 
 @question.misconception("x is added to the output", costs=1, because="all but one sum is right")

@@ -1,5 +1,3 @@
 """What several questions of lab 12 are made of."""
 
-from __future__ import annotations
-
 PAD, BOS, EOS, UNKNOWN = 0, 1, 2, 3

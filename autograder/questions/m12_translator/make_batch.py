@@ -1,7 +1,5 @@
 """Lab 12, make_batch: [(source, target), …] → source (B, S), decoder_input (B, T + 1), labels (B, T + 1), filled with PAD."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import nn
@@ -127,9 +125,7 @@ def batch_of_one_width(pairs):
     return filled(sources, width=max(map(len, [*sources, *targets]))), *framed(targets)
 
 
-@question.misconception(
-    "the lists that are given are padded", costs=1, because="the next batch of the same pairs is wrong"
-)
+@question.misconception("the lists that are given are padded", costs=1, because="the first batch is right")
 def batch_that_pads_the_lists(pairs):
     """Your batch is right, but afterwards the source sentences that you were given end with padding: += adds to the caller's list. Build
     new lists."""
@@ -168,9 +164,7 @@ def batch_with_eos_at_the_very_end(pairs):
     return filled(sources), framed(targets)[0], labels
 
 
-@question.misconception(
-    "EOS in decoder_input, too", costs=1, because="all words are right, and a column is too many"
-)
+@question.misconception("EOS in decoder_input, too", costs=1, because="one column too many")
 def batch_that_gives_eos(pairs):
     """You give the decoder EOS as well. Nothing is to be said after it, so decoder_input stops with the last word."""
     sources, targets = sides(pairs)

@@ -1,7 +1,5 @@
 """Lab 12, translate: model, source (a list of word numbers) → the best translation of a beam, a list of word numbers."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 
@@ -166,7 +164,7 @@ def beams(student, rng):
         yield translation(student, Told(rng, table), beam=beam, max_length=6)
 
 
-@question.scenario("A length penalty of 1 lets a longer sentence win.", weight=1)
+@question.scenario("A length penalty of 1 lets a longer sentence win.")
 def length_penalty(student, rng):
     a, b, c, d = some_words(rng, 4)
     longer = {a: {c: 0.8, EOS: 0.2}, c: {d: 0.9, EOS: 0.1}, d: {EOS: 1.0}}
@@ -204,18 +202,7 @@ def evaluation_mode(student, rng):
     yield Observed("the model can learn afterwards", scene["learns"])
 
 
-def search(
-    model,
-    source,
-    beam,
-    alpha,
-    max_length,
-    *,
-    evaluate=True,
-    place=-1,
-    twice=False,
-    record=False,
-):
+def search(model, source, beam, alpha, max_length, *, evaluate=True, place=-1, twice=False, record=False):
     """A beam over a model, with a screw for each mistake → tokens without EOS."""
     source = torch.tensor([list(source)])
     if evaluate:
@@ -236,17 +223,13 @@ def words(tokens):
     return [token for token in tokens if token != EOS]
 
 
-@question.misconception(
-    "EOS stays in the translation", costs=1, because="a word too many, and all else is right"
-)
+@question.misconception("EOS stays in the translation", costs=1, because="one word too many")
 def translate_with_eos(model, source, beam=1, length_penalty=0.0, max_length=40):
     """Your translation ends with EOS. It is a signal, not a word: leave it out."""
     return search(model, source, beam, length_penalty, max_length)
 
 
-@question.misconception(
-    "BOS stays in the translation", costs=1, because="a word too many, and all else is right"
-)
+@question.misconception("BOS stays in the translation", costs=1, because="one word too many")
 def translate_with_bos(model, source, beam=1, length_penalty=0.0, max_length=40):
     """Your translation begins with BOS. Return only what was said after it."""
     return [BOS, *words(search(model, source, beam, length_penalty, max_length))]

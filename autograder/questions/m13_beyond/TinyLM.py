@@ -1,9 +1,5 @@
 """Lab 13, TinyLM: a class; a model takes ids (B, T) and returns logits (B, T, V)."""
 
-from __future__ import annotations
-
-import math
-
 import numpy as np
 import torch
 from coursekit.provided.p09_blocks import EncoderBlock
@@ -12,37 +8,13 @@ from torch import nn
 from autograder.questions.engine import Observed, Question
 
 
-class Block(nn.Module):
-    """An encoder block of lab 09, of plain layers, head by head."""
-
-    def __init__(self, d_model, heads, d_ff):
-        super().__init__()
-        self.attention, self.feed_forward, self.heads = nn.Module(), nn.Module(), heads
-        for name in ("W_Q", "W_K", "W_V", "W_O"):
-            setattr(self.attention, name, nn.Linear(d_model, d_model))
-        self.feed_forward.linear1, self.feed_forward.linear2 = (
-            nn.Linear(d_model, d_ff),
-            nn.Linear(d_ff, d_model),
-        )
-        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-
-    def forward(self, x, allowed):
-        a, heard = self.attention, []
-        parts = (layer(x).chunk(self.heads, dim=-1) for layer in (a.W_Q, a.W_K, a.W_V))
-        for q, k, v in zip(*parts, strict=True):
-            scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~allowed, -torch.inf)
-            heard.append(scores.softmax(-1) @ v)
-        x = self.norm1(x + a.W_O(torch.cat(heard, dim=-1)))
-        return self.norm2(x + self.feed_forward.linear2(self.feed_forward.linear1(x).relu()))
-
-
 class PairByPair(nn.Module):
     """The model of the text; who may hear whom is looked up one pair at a time."""
 
     def __init__(self, V, d_model, heads, d_ff, layers, max_length, causal):
         super().__init__()
         self.embedding, self.position = nn.Embedding(V, d_model), nn.Embedding(max_length, d_model)
-        self.blocks = nn.ModuleList(Block(d_model, heads, d_ff) for _ in range(layers))
+        self.blocks = nn.ModuleList(EncoderBlock(d_model, heads, d_ff) for _ in range(layers))
         self.head, self.causal = nn.Linear(d_model, V), causal
 
     def forward(self, ids):
@@ -57,9 +29,7 @@ class PairByPair(nn.Module):
 question = Question(
     PairByPair,
     forbidden=tuple(
-        f"torch.nn.{home}Transformer{part}"
-        for home in ("", "modules.transformer.")
-        for part in ("", "Encoder", "Decoder", "EncoderLayer", "DecoderLayer")
+        f"torch.nn.Transformer{part}" for part in ("", "Encoder", "Decoder", "EncoderLayer", "DecoderLayer")
     ),
 )
 
@@ -98,7 +68,7 @@ def words(rng, B, T, V, blanks=False):
     return ids
 
 
-@question.scenario("What is learned has the names and the sizes of the text.", weight=1)
+@question.scenario("What is learned has the names and the sizes of the text.")
 def what_is_learned(student, rng):
     scene, ids = model(student, rng, 11, 12, 3, 5, 3, 8, True), words(rng, 1, 4, 11)
     yield Observed("what is learned", scene["learned"])
@@ -108,21 +78,21 @@ def what_is_learned(student, rng):
     yield Observed("the last word hears the first", bool((np.abs(moved - found)[:, -1] > 1e-9).any()))
 
 
-@question.scenario("Encoders and decoders of one block, for full and shorter sentences.", weight=1)
+@question.scenario("Encoders and decoders of one block, for full and shorter sentences.")
 def one_block(student, rng):
     for sizes, T in (((7, 6, 2, 10, 1, 5, False), 5), ((11, 12, 3, 5, 1, 8, True), 3)):
         (found,) = logits(model(student, rng, *sizes), words(rng, 2, T, sizes[0], blanks=True))
         yield Observed("the logits of one block", found)
 
 
-@question.scenario("Encoders and decoders of two blocks.", weight=1)
+@question.scenario("Encoders and decoders of two blocks.")
 def two_blocks(student, rng):
     for sizes, T in (((7, 6, 2, 10, 2, 5, True), 5), ((11, 12, 3, 5, 2, 8, False), 3)):
         (found,) = logits(model(student, rng, *sizes), words(rng, 2, T, sizes[0], blanks=True))
         yield Observed("the logits of two blocks", found)
 
 
-@question.scenario("Which tokens are held likely, and in what order.", weight=1)
+@question.scenario("Which tokens are held likely, and in what order.")
 def the_ranking(student, rng):
     (found,) = logits(model(student, rng, 9, 6, 2, 10, 2, 7, False), words(rng, 4, 7, 9, blanks=True))
     yield Observed("the order of the guesses", found.argsort(axis=-1))
@@ -150,12 +120,12 @@ def heard(student, rng, causal):
     yield Observed("the second word hears the first", bool((np.abs(moved - found)[:, 1] > 1e-9).any()))
 
 
-@question.scenario("No word of an encoder hears padding.", weight=1)
+@question.scenario("No word of an encoder hears padding.")
 def an_encoder_and_padding(student, rng):
     yield from heard(student, rng, causal=False)
 
 
-@question.scenario("No word of a decoder hears padding.", weight=1)
+@question.scenario("No word of a decoder hears padding.")
 def a_decoder_and_padding(student, rng):
     yield from heard(student, rng, causal=True)
 
@@ -169,9 +139,7 @@ def padding_at_once(student, rng):
         yield Observed("the logits of the words", found[ids != 0])
 
 
-@question.scenario(
-    "A decoder's guess depends on all tokens up to its own, an encoder's on every one.", weight=1
-)
+@question.scenario("A decoder's guess depends on all tokens up to its own, an encoder's on every one.")
 def past_and_future(student, rng):
     for causal in (False, True):
         ids = rng.permutation(np.arange(2, 12))[None, :6]

@@ -1,7 +1,5 @@
 """Lab 13, masked_lm_batch: ids (B, T), V, rng, rate → inputs (B, T) with blanks, targets (B, T) with −100 where nothing is asked."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 
@@ -67,7 +65,7 @@ except ValueError:  # an array that is read only refuses
 """
 
 
-@question.scenario("Padding is never asked about and never changed, and ids stays as it was.", weight=1)
+@question.scenario("Padding is never asked about and never changed, and ids stays as it was.")
 def padding(student, rng):
     ids, seed = padded(rng, 100, 41, 12), int(rng.integers(2**62))
     inputs, targets = batch(student, rng, ids, 12, 0.6)
@@ -89,7 +87,7 @@ def eighty_ten_ten(student, rng):
         yield Observed("the share that stays", share((inputs == ids)[asked]), atol=margin)
 
 
-@question.scenario("Random words are drawn evenly from all words, each for itself.", weight=1)
+@question.scenario("Random words are drawn evenly from all words, each for itself.")
 def random_words(student, rng):
     for V, margin in ((4, 0.03), (9, 0.0095)):
         inputs, targets = batch(student, rng, np.full((600, 20), 3), V, 0.9)
@@ -125,7 +123,7 @@ def many(student, rng, shape, rate, times):
     return np.array([np.asarray(one) for one in inputs]), np.array([np.asarray(one) for one in targets])
 
 
-@question.scenario("Each word is chosen for itself: now and then none of a row, or of a batch, is.", weight=1)
+@question.scenario("Each word is chosen for itself: now and then none of a row, or of a batch, is.")
 def chosen_for_itself(student, rng):
     _, targets = batch(student, rng, np.full((2000, 6), 5), 50)
     yield Observed("the share that is asked about", (targets != -100).mean(), atol=0.03)
@@ -203,9 +201,7 @@ def a_fixed_number(ids, V, rng, rate=0.15):
     return made(ids, V, rng, 2.0, choosable=chosen)
 
 
-@question.misconception(
-    "one fate for a whole row", costs=1.5, because="one draw for all is seen in a single part"
-)
+@question.misconception("one fate for a whole row", costs=1.5, because="it is seen in a single part")
 def one_fate_a_row(ids, V, rng, rate=0.15):
     """In each of your rows all chosen words share one fate: all blanks, or all random words, or all as they were. Draw a number for each word: rng.random(ids.shape)."""
     chosen = (rng.random(ids.shape) < rate) & (ids != 0)

@@ -1,7 +1,5 @@
 """Lab 13, patchify: images (B, H, W, C), p → squares as vectors, row by row (B, N, p · p · C)."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 
@@ -25,7 +23,7 @@ def images(rng, *shape):
     return torch.tensor(rng.permutation(int(np.prod(shape))).reshape(shape) / 2)
 
 
-@question.family("Square images with one channel.", weight=1)
+@question.family("Square images with one channel.")
 def squares(rng):
     yield images(rng, 2, 6, 6, 1), 2
     yield images(rng, 3, 6, 6, 1), 3
@@ -150,49 +148,36 @@ def patches_by_slices(images, p):
     return [[image[r : r + p, c : c + p].flatten().tolist() for r, c in corners] for image in images]
 
 
-# ------------------------------------------------------------------------------------- Break it to believe it
-
-
 @question.impostor
 def takes_images_for_squares(right, images, p):
     """It takes the height for the width, and leaves the rest of a wide image out.
-
-    One survives: your images are as high as they are wide.
-    """
+    One survives: your images are as high as they are wide."""
     return right(images[:, :, : images.shape[1]], p)
 
 
 @question.impostor
 def goes_down_first(right, images, p):
     """It reads images column by column, from top to bottom.
-
-    One survives: your image looks the same when rows and columns change places.
-    """
+    One survives: your image looks the same when rows and columns change places."""
     return right(images.transpose(1, 2), p)
 
 
 @question.impostor
 def turns_the_colours_round(right, images, p):
     """It writes each pixel's colours in the wrong order.
-
-    One survives: your pixels have one channel, or equal ones.
-    """
+    One survives: your pixels have one channel, or equal ones."""
     return right(images.flip(-1), p)
 
 
 @question.impostor
 def sees_the_first_image(right, images, p):
     """It takes the first image for all of them.
-
-    One survives: give a batch of two different images.
-    """
+    One survives: give a batch of two different images."""
     return right(images[:1].expand_as(images), p)
 
 
 @question.impostor
 def knows_one_size(right, images, p):
     """Its patches are always 2 pixels wide.
-
-    One survives: try another size.
-    """
+    One survives: try another size."""
     return right(images, 2)

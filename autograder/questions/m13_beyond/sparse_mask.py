@@ -1,7 +1,5 @@
 """Lab 13, sparse_mask: kind, T → booleans (T, T), True where row i may attend to column j."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 
@@ -29,27 +27,27 @@ def sizes(rng, *numbers):
     return zip((int(T) for T in rng.integers(9, 15, len(numbers))), numbers, strict=True)
 
 
-@question.family("Full and causal, True or False at each pair; what they do not need is ignored.", weight=1)
+@question.family("Full and causal, True or False at each pair; what they do not need is ignored.")
 def full_and_causal(rng):
     for kind in ("full", "causal"):
         for T, options in sizes(rng, {}, {"width": 0}, {"n_global": 3, "dilation": 1}):
             yield Case(kind, T, **options)
 
 
-@question.family("Windows of several widths, also of width zero.", weight=1)
+@question.family("Windows of several widths, also of width zero.")
 def windows(rng):
     for T, width in sizes(rng, 4, 3, 1, 0):
         yield Case("local", T, width=width)
     yield "local", int(rng.integers(9, 15))
 
 
-@question.family("Windows with gaps; a dilation of one is the plain window.", weight=1)
+@question.family("Windows with gaps; a dilation of one is the plain window.")
 def gaps(rng):
     for T, (width, dilation) in sizes(rng, (3, 2), (1, 3), (2, 1), (0, 2)):
         yield Case("dilated", T, width=width, dilation=dilation)
 
 
-@question.family("Global positions have full rows and columns, and the window stays.", weight=1)
+@question.family("Global positions have full rows and columns, and the window stays.")
 def global_positions(rng):
     for T, (width, n_global) in sizes(rng, (3, 2), (1, 2), (2, 0)):
         yield Case("global", T, width=width, n_global=n_global)
@@ -93,9 +91,7 @@ def sparse_of(kind, T, width, dilation, n_global):
     return masks[kind]
 
 
-@question.misconception(
-    "True where attention is forbidden", costs=2, because="all but the meaning of True is right"
-)
+@question.misconception("True where attention is forbidden", costs=2, because="right but for what True means")
 def forbidden_pairs(kind, T, width=2, dilation=2, n_global=1):
     """Your mask is True where attention is forbidden. In this course True means: may attend."""
     return ~sparse_of(kind, T, width, dilation, n_global)

@@ -12,7 +12,6 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from autograder.errors import UserError
@@ -68,9 +67,7 @@ class ZygoteProcess:
         self.wait_ready()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def wait_ready(self) -> None:

@@ -10,8 +10,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from coursekit.notebook.verdict import MIME
-
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.wire import clean_text
 
@@ -32,19 +30,17 @@ class OutputBudget:
         self.left = MAX_OUTPUT
 
     def clean(self, outputs: Sequence[Any], limits: Limits) -> tuple[dict[str, Any], ...]:
-        """A cell's outputs as ``clean_outputs`` gives them, or none when the whole notebook has put out enough."""
+        """A cell's outputs as nbformat 4 output dicts: none when the whole notebook has put out enough.
+
+        What is malformed or over the limits is left out.
+        """
         if self.left < 0:
             return ()
-        kept = clean_outputs(outputs, limits)
+        cleaner = _Cleaner(limits)
+        cleaned = [cleaner.output(output) for output in outputs[: limits.outputs] if type(output) is dict]
+        kept = tuple(output for output in cleaned if output is not None)
         self.left -= len(json.dumps(kept))
         return kept if self.left >= 0 else ()
-
-
-def clean_outputs(outputs: Sequence[Any], limits: Limits) -> tuple[dict[str, Any], ...]:
-    """The outputs as nbformat 4 output dicts; what is malformed or over the limits is left out."""
-    cleaner = _Cleaner(limits)
-    cleaned = [cleaner.output(output) for output in outputs[: limits.outputs] if type(output) is dict]
-    return tuple(output for output in cleaned if output is not None)
 
 
 class _Cleaner:
@@ -85,13 +81,4 @@ class _Cleaner:
             if type(picture) is str and len(picture) <= self.pictures_left and BASE64.issuperset(picture):
                 self.pictures_left -= len(picture)
                 kept[mime] = picture
-        check = data.get(MIME)
-        if type(check) is dict:
-            try:
-                text = json.dumps(check, allow_nan=False)
-            except (TypeError, ValueError, RecursionError):
-                return kept
-            if len(text) <= self.text_left:
-                self.text_left -= len(text)
-                kept[MIME] = json.loads(text)
         return kept

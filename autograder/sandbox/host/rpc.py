@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +17,8 @@ from autograder.sandbox.wire import Reference, WireError
 MAX_CALLBACKS = 200_000
 #: Bytes that a submission may make this process hold for its diagnosis, in all traces that live at a time.
 MAX_TRACE_BYTES = 128 << 20
+#: Bytes of requests that are sent ahead at a time: the socket holds them, whoever reads.
+MAX_AHEAD = 32 << 10
 
 
 class _TooMuch:
@@ -93,11 +97,14 @@ class TraceEntry:
 class Transport(Protocol):
     """Carries frames to an ``Executor`` and back."""
 
-    def exchange(self, request: bytes, answer: Callable[[bytes], bytes | None]) -> None:
-        """Send ``request``; give each frame that comes back to ``answer`` and send what it returns.
+    def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None]) -> None:
+        """Send ``request``, unless it was sent ahead; give each frame that comes back to ``answer`` and send what it returns.
 
         Ends when ``answer`` returns ``None``. Raises ``StudentGone``.
         """
+
+    def send_ahead(self, requests: bytes) -> None:
+        """Send the frames of requests whose exchanges follow, each with ``None`` for its request, in this order."""
 
     def end(self, reason: str) -> object:
         """End the other side, which has sent what an ``Executor`` never sends."""
@@ -110,8 +117,9 @@ class LocalTransport:
         labels = {file: Path(file).stem for file in files}
         self.executor = Executor(namespace, labels.get, catch=(Exception, SystemExit))
 
-    def exchange(self, request: bytes, answer: Callable[[bytes], bytes | None]) -> None:
+    def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None]) -> None:
         """Serve the request; the frame that ends the exchange is the reply."""
+        assert request is not None
 
         def round_trip(frame: bytes) -> bytes:
             reply = answer(frame)
@@ -120,6 +128,9 @@ class LocalTransport:
             return reply
 
         answer(self.executor.handle(request, round_trip))
+
+    def send_ahead(self, requests: bytes) -> None:
+        raise NotImplementedError("in this process nobody waits")
 
     def end(self, reason: str) -> None:
         """In this process there is nothing to end."""
@@ -146,6 +157,24 @@ def _are_of_arguments(contents: dict[Any, Any], message: tuple[Any, ...]) -> boo
     )
 
 
+def _by_name(value: Any) -> Reference:
+    if isinstance(value, Proxy) and value.reference.kind == "name":
+        return value.reference
+    raise TypeError("this cannot be sent ahead")
+
+
+def _are_same(call: tuple[Any, ...], message: tuple[Any, ...]) -> bool:
+    """Whether a call that was sent ahead is the one to be made: the same function on the very same arguments."""
+    if message[0] != "call" or (call[1:3], call[5]) != (message[1:3], message[5]):
+        return False
+    (args, kwargs), (others, named) = call[3:5], message[3:5]
+    return (
+        [*map(id, args)] == [*map(id, others)]
+        and [*kwargs] == [*named]
+        and all(kwargs[name] is named[name] for name in kwargs)
+    )
+
+
 class RpcClient:
     """Sends the requests of all proxies of one submission; holds their transport, callbacks and trace."""
 
@@ -161,11 +190,23 @@ class RpcClient:
         self.callbacks: dict[int, Callable[..., Any]] = {}
         self._callback_keys: dict[int, int] = {}  # id of a function -> its key
         self.trace: list[TraceEntry] = []
+        #: Calls that follow, the next one first; so many of them have been sent ahead, each with its bytes.
+        self._next: deque[tuple[Any, ...]] = deque()
+        self._ahead: deque[int] = deque()
         self._kept = True  # whether there was room for the last frame in the trace
 
     def request(self, *message: Any) -> tuple[Any, dict[Any, Any]]:
         """Result and contents of the arguments of one request; ``StudentError`` if the student's code raised."""
-        frame = wire.encode(message, refer=self._refer, for_arguments=True)
+        frame = None
+        if self._next and not _are_same(self._next[0], message):
+            self._forget_next()
+        if self._next:
+            self._next.popleft()
+        if self._ahead:
+            self._ahead.popleft()
+            self._send_more()
+        else:
+            frame = wire.encode(message, refer=self._refer, for_arguments=True)
         replies: list[Any] = []
         failures: list[BaseException] = []
 
@@ -191,6 +232,39 @@ class RpcClient:
         if not _are_of_arguments(contents, message):
             raise self.crashed("the sandbox sent contents of arguments that it was not given")
         return result, contents
+
+    def send_ahead(self, messages: Iterable[tuple[Any, ...]]) -> None:
+        """Send calls whose requests follow, in this order, so that the sandbox need not wait for each.
+
+        Those behind a call that passes a function, or is long, are left to their turn: the sandbox would take the next request
+        for the function's answer, or both sides would wait until the other one reads.
+        """
+        if not isinstance(self.transport, LocalTransport) and not self.callbacks:
+            self._forget_next()
+            self._next.extend(messages)
+            self._send_more()
+
+    def _send_more(self) -> None:
+        """Send as many of the calls that follow as the socket surely holds."""
+        frames: list[bytes] = []
+        for message in islice(self._next, len(self._ahead), None):
+            try:
+                frame = wire.encode(message, refer=_by_name, for_arguments=True)
+            except TypeError:
+                break
+            if sum(self._ahead) + len(frame) > MAX_AHEAD:
+                break
+            frames.append(frame)
+            self._ahead.append(len(frame))
+        if frames:
+            self.transport.send_ahead(b"".join(frames))
+
+    def _forget_next(self) -> None:
+        """Expect no further calls; the replies to those that were sent are dropped."""
+        self._next.clear()
+        while self._ahead:
+            self._ahead.popleft()
+            self.transport.exchange(None, lambda frame: None)
 
     def _unpack(self, reply: Any) -> tuple[Any, dict[Any, Any]]:
         """Unpack a reply, after checking that it has the form that the executor gives it."""

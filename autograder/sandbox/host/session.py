@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType, TracebackType
 from typing import Any
 
 from autograder.results import STATUSES, CellOutcome
@@ -84,18 +83,13 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
-    def run_cells(
-        self, cells: Sequence[tuple[str, str]], again: Mapping[str, str] = MappingProxyType({})
-    ) -> list[CellOutcome]:
+    def run_cells(self, cells: Sequence[tuple[str, str]]) -> list[CellOutcome]:
         """Run ``(label, source)`` cells in order; an error in one does not keep the next from running.
 
-        Those for which no time is left are not run. The label becomes the outcome's ``grade_id``. ``again`` has, by label, what is
-        to run in a cell's place when the cells run again for the calls' sake.
+        Those for which no time is left are not run. The label becomes the outcome's ``grade_id``.
         """
         self._cells = [Cell(index, label, source) for index, (label, source) in enumerate(cells)]
         outcomes: dict[int, CellOutcome] = {}
@@ -109,9 +103,6 @@ class Session:
             self.status = self.status or "timed-out"
             self.note = self.note or f"The cell {self._cells[self._position].label} was not run: {why}."
             self._cells = self._cells[: self._position]
-        self._cells = [
-            replace(cell, source=again[cell.label]) if cell.label in again else cell for cell in self._cells
-        ]
         self._stand = len(self._cells)
         return [
             outcomes.get(index, CellOutcome(label, index, "not-run"))

@@ -203,6 +203,11 @@ class Student(_RemoteCallable):
             raise value
         return value
 
+    def send_ahead(self, calls: Iterable[tuple[Any, Sequence[Any], Mapping[str, Any]]]) -> None:
+        """Send calls that follow, each with the key of its ``once`` and its arguments; not those that were made before."""
+        new = ((args, kwargs) for key, args, kwargs in calls if (self.replaced, key) not in self.answered)
+        self._rpc.send_ahead(("call", self.reference, None, [*args], {**kwargs}, 1) for args, kwargs in new)
+
     def observe(self, name: str, value: Any, rtol: float | None = None, atol: float | None = None) -> None:
         """Record ``value`` as evidence; a diagnosis then compares observations instead of every result.
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from autograder.results import STATUSES
 from autograder.sandbox import wire
 from autograder.sandbox.host.rpc import StudentGone
+from autograder.sandbox.jail import namespaces
 from autograder.sandbox.jail.folders import Room, owned
 from autograder.sandbox.limits import Limits
 
@@ -225,18 +226,10 @@ def _is_childless(pid: int) -> bool:
 
 def _process_tree(root: int) -> list[int]:
     """A process and its descendants. In a PID namespace orphans go to its first process, so none is missed."""
-    parents: dict[int, int] = {}
     try:
-        names = os.listdir("/proc")
+        parents = namespaces.parents()
     except OSError:
         return [root]
-    for name in names:
-        if name.isdigit():
-            try:
-                stat = Path(f"/proc/{name}/stat").read_bytes()
-            except OSError:
-                continue
-            parents[int(name)] = int(stat.rpartition(b")")[2].split()[1])
     processes, size = {root}, 0
     while len(processes) > size:
         size = len(processes)
@@ -286,7 +279,7 @@ class RemoteTransport:
         self._awaited = 0
         self._unread = bytearray()
 
-    def exchange(self, request: bytes, answer: Callable[[bytes], bytes | None]) -> None:
+    def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None]) -> None:
         """See ``rpc.Transport``. An exchange inside a callback keeps the outer exchange's deadline."""
         if self.gone is not None:
             raise self._ended(None)
@@ -297,10 +290,10 @@ class RemoteTransport:
             self._deadline = min(now + self.timeout, self.session_deadline.until)
             self.interrupted = None
         try:
-            frame: bytes | None = request
-            while frame is not None:
+            if request is not None:
+                self.send(request)
+            while (frame := answer(self.receive())) is not None:
                 self.send(frame)
-                frame = answer(self.receive())
         except wire.WireError as error:
             raise self._ended("crashed", str(error)) from None
         except BaseException:
@@ -308,6 +301,11 @@ class RemoteTransport:
             raise
         finally:
             self._deadline = outer
+
+    def send_ahead(self, requests: bytes) -> None:
+        """See ``rpc.Transport``."""
+        if self.gone is None:
+            self.send(requests)
 
     def receive_greeting(self, seconds: float) -> bytes:
         """The frame that the child sends unasked when it is ready, or cannot be."""

@@ -5,6 +5,7 @@ Every wrapper raises ``OSError`` with the call's name. Standard library only; ru
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -132,6 +133,15 @@ def clear_capabilities() -> None:
     empty = (ctypes.c_uint32 * 6)()
     number = _SYS_CAPSET[platform.machine()]
     check("capset", libc.syscall(ctypes.c_long(number), ctypes.byref(header), ctypes.byref(empty)))
+
+
+def parents() -> dict[int, int]:
+    """The process id of each process that /proc shows, and its parent's."""
+    found = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):  # it has ended
+            found[int(name)] = int(Path(f"/proc/{name}/stat").read_bytes().rpartition(b")")[2].split()[1])
+    return found
 
 
 def _read_sysctl(path: str) -> str:

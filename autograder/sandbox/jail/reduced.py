@@ -112,7 +112,7 @@ class ReducedJail(Jail):
     def _end_strays(self) -> None:
         """End the children that this process did not fork itself: what ended submissions left running came to it."""
         known, until = self.clones | set(self.scratch), time.monotonic() + _SECONDS_TO_END
-        while (strays := _children_of(os.getpid()) - known) and time.monotonic() < until:
+        while (strays := _children() - known) and time.monotonic() < until:
             for pid in strays:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
@@ -205,15 +205,9 @@ def lay_out(config: dict[str, Any]) -> None:
     )
 
 
-def _children_of(parent: int) -> set[int]:
-    """The processes whose parent is ``parent``."""
-    found = set()
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError):
-            stat_line = Path(f"/proc/{name}/stat").read_bytes()
-            if int(stat_line.rpartition(b")")[2].split()[1]) == parent:
-                found.add(int(name))
-    return found
+def _children() -> set[int]:
+    """The children of this process."""
+    return {pid for pid, parent in ns.parents().items() if parent == os.getpid()}
 
 
 def _tasks_of(uid: int) -> int:

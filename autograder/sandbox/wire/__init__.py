@@ -25,7 +25,6 @@ from typing import Any
 from .decode import Decoder
 from .encode import Encoder
 from .types import (
-    BIT_GENERATORS,
     LIMITS,
     MAGIC,
     PREFIX,
@@ -39,7 +38,6 @@ from .types import (
 )
 
 __all__ = [
-    "BIT_GENERATORS",
     "LIMITS",
     "MAGIC",
     "PREFIX",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import collections
 import json
 import math
@@ -13,7 +12,6 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from .types import (
-    BIT_GENERATORS,
     DTYPE,
     HASH_COLLISIONS,
     MAX_DIMENSIONS,
@@ -137,14 +135,6 @@ class Decoder:
             _malformed("a complex number")
         return complex(real, imaginary)
 
-    def decode_packed(self, tree: list[Any], depth: int) -> list[Any]:
-        kind = {"pf": "d", "pi": "q"}[tree[0]]
-        buffer = self.next_buffer()
-        if len(tree) != 1 or len(buffer) % 8:
-            _malformed("a packed list")
-        self.spend(len(buffer) // 8)
-        return array.array(kind, bytes(buffer)).tolist()
-
     def decode_dict(self, tree: list[Any], depth: int) -> dict[Any, Any]:
         parts = self.decode_items(tree, depth)
         if len(parts) % 2:
@@ -212,16 +202,21 @@ class Decoder:
         return self.array_from_buffer(_dtype(code), ())[0]
 
     def decode_generator(self, tree: list[Any], depth: int) -> np.random.Generator:
-        _, name, state = tree
+        _, state, inc, has_uint32, uinteger = tree
         self.hold(GENERATOR_BYTES)
-        if name not in BIT_GENERATORS:
-            _malformed("a bit generator")
-        state = self.decode_tree(state, depth)
-        _check_generator_state(name, state)
+        state, inc = (self.decode_tree(part, depth) for part in (state, inc))
+        whole = _fits_bits(state, 128) and _fits_bits(inc, 128) and _fits_bits(uinteger, 32)
+        if not whole or type(has_uint32) is not int or has_uint32 not in (0, 1):
+            _malformed("a generator's state")
         # The seed only matters to spawn(): derive it from the state, so that runs repeat.
-        seed = sum(state["state"]["state"].tolist()) if name == "SFC64" else _seed_of(name, state)
-        bits = getattr(np.random, name)(seed)
-        bits.state = state
+        bits = np.random.PCG64(state & 0xFFFFFFFFFFFFFFFF)
+        inner: Any = {"state": state, "inc": inc}
+        bits.state = {
+            "bit_generator": "PCG64",
+            "state": inner,
+            "has_uint32": has_uint32,
+            "uinteger": uinteger,
+        }
         return np.random.Generator(bits)
 
     def decode_tensor(self, tree: list[Any], depth: int) -> Any:
@@ -256,11 +251,6 @@ class Decoder:
             _malformed("a generator's state")
         generator.set_state(torch.from_numpy(np.frombuffer(state, np.uint8).copy()))
         return generator
-
-    def decode_torch_device(self, tree: list[Any], depth: int) -> Any:
-        import torch
-
-        return torch.device("cpu")
 
     def decode_reference(self, tree: list[Any], depth: int) -> Any:
         _, kind, key = tree
@@ -312,44 +302,8 @@ def _checked_keys(keys: list[Any]) -> list[Any]:
     return keys
 
 
-def _is_array(value: Any, count: int, code: str = "<u8") -> bool:
-    return type(value) is np.ndarray and value.shape == (count,) and value.dtype == np.dtype(code)
-
-
 def _fits_bits(value: Any, bits: int) -> bool:
     return type(value) is int and 0 <= value < 1 << bits
-
-
-def _check_generator_state(name: str, state: Any) -> None:
-    """Refuse a state that NumPy's setters would not check (``pos`` is an index into C memory)."""
-    good = type(state) is dict and state.get("bit_generator") == name and type(state.get("state")) is dict
-    inner = state["state"] if good else {}
-    if good and name != "MT19937":
-        good = state.get("has_uint32") in (0, 1) and _fits_bits(state.get("uinteger"), 32)
-    if good and name in ("PCG64", "PCG64DXSM"):
-        good = _fits_bits(inner.get("state"), 128) and _fits_bits(inner.get("inc"), 128)
-    elif good and name == "MT19937":
-        good = (
-            _is_array(inner.get("key"), 624, "<u4")
-            and _fits_bits(inner.get("pos"), 10)
-            and inner["pos"] <= 624
-        )
-    elif good and name == "SFC64":
-        good = _is_array(inner.get("state"), 4)
-    elif good:
-        good = _is_array(inner.get("counter"), 4) and _is_array(inner.get("key"), 2)
-        good = good and _is_array(state.get("buffer"), 4)
-        good = good and _fits_bits(state.get("buffer_pos"), 3) and state["buffer_pos"] <= 4
-    if not good:
-        _malformed("a generator's state")
-
-
-def _seed_of(name: str, state: dict[str, Any]) -> int:
-    if name == "MT19937":
-        return int(state["state"]["key"][0])
-    if name == "Philox":
-        return int(state["state"]["key"][0])
-    return int(state["state"]["state"]) & 0xFFFFFFFFFFFFFFFF
 
 
 def _no_operands(tree: list[Any], value: Any) -> Any:
@@ -370,8 +324,6 @@ DECODERS: dict[str, Callable[[Decoder, list[Any], int], Any]] = {
     "s": lambda decoder, tree, depth: decoder.set_of(tree, depth, set),
     "z": lambda decoder, tree, depth: decoder.set_of(tree, depth, frozenset),
     "d": Decoder.decode_dict,
-    "pf": Decoder.decode_packed,
-    "pi": Decoder.decode_packed,
     "r": Decoder.decode_range,
     "sl": Decoder.decode_slice,
     "e": lambda decoder, tree, depth: _no_operands(tree, ...),
@@ -383,7 +335,6 @@ DECODERS: dict[str, Callable[[Decoder, list[Any], int], Any]] = {
     "T": Decoder.decode_tensor,
     "Ty": Decoder.decode_torch_dtype,
     "G": Decoder.decode_torch_generator,
-    "D": Decoder.decode_torch_device,
     "ref": Decoder.decode_reference,
     "o": Decoder.decode_opaque,
 }

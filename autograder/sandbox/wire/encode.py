@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 
 from .types import (
-    BIT_GENERATORS,
     DTYPE,
     INLINE_STRING,
     ITERATORS,
-    PACK_FROM,
     SCALAR_NAMES,
     TORCH_DTYPES,
     Reference,
@@ -89,16 +87,7 @@ class Encoder:
         return [tag, *[tree(value, depth) for value in values]]
 
     def encode_list(self, value: list[Any], depth: int) -> Any:
-        length = list.__len__(value)
-        if length >= PACK_FROM:
-            kinds = set(map(type, value))
-            if kinds == {float}:
-                self.add(array.array("d", value).tobytes())
-                return ["pf"]
-            if kinds == {int} and min(value) >= -(1 << 63) and max(value) < (1 << 63):
-                self.add(array.array("q", value).tobytes())
-                return ["pi"]
-        return self.encode_sequence("l", list.__iter__(value), length, depth)
+        return self.encode_sequence("l", list.__iter__(value), list.__len__(value), depth)
 
     def encode_tuple(self, value: tuple[Any, ...], depth: int) -> Any:
         return self.encode_sequence("t", tuple.__iter__(value), tuple.__len__(value), depth)
@@ -149,11 +138,11 @@ class Encoder:
         return ["y", value.str] if DTYPE.fullmatch(value.str) else self.encode_opaque(type_name(value))
 
     def encode_generator(self, value: np.random.Generator, depth: int) -> Any:
-        bits = value.bit_generator
-        name = type(bits).__name__
-        if name not in BIT_GENERATORS or type(bits).__module__.split(".")[0] != "numpy":
-            return self.encode_opaque(type_name(bits))
-        return ["g", name, self.tree(bits.state, depth)]
+        if type(value.bit_generator) is not np.random.PCG64:  # that of ``default_rng``
+            return self.encode_opaque(type_name(value.bit_generator))
+        state = value.bit_generator.state
+        parts = (state["state"]["state"], state["state"]["inc"], state["has_uint32"], state["uinteger"])
+        return self.encode_fields("g", parts, depth)
 
     def encode_opaque(self, name: str) -> Any:
         return ["o", name[:80]]
@@ -201,8 +190,6 @@ class Encoder:
         if isinstance(value, torch.Generator) and value.device.type == "cpu":
             self.add(value.get_state().numpy().tobytes())
             return ["G"]
-        if isinstance(value, torch.device) and value.type == "cpu":
-            return ["D"]
         return None
 
     def encode_tensor(self, torch: Any, value: Any) -> Any:

@@ -15,12 +15,9 @@ PREFIX = struct.Struct("<4sIQ")
 
 #: Strings up to this many characters travel inside the header, longer ones as buffers.
 INLINE_STRING = 512
-#: Lists of numbers from this length on are packed into a buffer.
-PACK_FROM = 32
 #: Keys of a decoded dict or set that may share a hash (more is an attack on the hash table).
 HASH_COLLISIONS = 64
 
-BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 TORCH_DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
@@ -63,9 +60,9 @@ class OpaqueError(WireError):
 class WireLimits:
     """The limits on one frame."""
 
-    header_bytes: int = 8 << 20
+    header_bytes: int = 24 << 20
     total_bytes: int = 64 << 20
-    #: Parts of the tree, lengths of ranges and of packed lists together: what a reader may come to hold as objects.
+    #: Parts of the tree and lengths of ranges together: what a reader may come to hold as objects.
     items: int = 1_000_000
     depth: int = 48
     integer_bits: int = 14_000

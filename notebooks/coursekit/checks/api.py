@@ -12,7 +12,6 @@ import functools
 import inspect
 import linecache
 import os
-import re
 import sys
 import textwrap
 import traceback
@@ -20,10 +19,9 @@ from dataclasses import replace
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from coursekit.checks import time_limit, untouched
-from coursekit.checks.asked_again import Asked
+from coursekit.checks import time_limit
 from coursekit.checks.forbidden_calls import used_in
-from coursekit.checks.questions import NotMet, PartCheck, QuestionCard, Sitting, questions_of
+from coursekit.checks.questions import NotMet, PartCheck, Sitting, questions_of
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
 
@@ -37,38 +35,30 @@ class NotYet(Exception):
         return str(self).splitlines()
 
 
-#: The questions of the labs whose data were read, by lab.
-_registry: dict[str, dict[str, QuestionCard]] = {}
 _lab: str | None = None
 _last_card: cards.Card | None = None
-
-
-def load(lab: str) -> dict[str, QuestionCard]:
-    """The questions of a lab, in its order, read once."""
-    return _registry.setdefault(lab, dict(questions_of(lab)))
 
 
 def start(lab: str) -> None:
     """Begin a lab: load its checks, set the figures' style and say how the lab works."""
     global _lab
-    load(lab)
     _lab = lab
     last_verdicts.clear()
     from coursekit import figures
 
     figures.use_style()
     figures.describe_figures()
-    cards.show(cards.started(lab, list(_registry[lab])))
+    cards.show(cards.started(lab, list(questions_of(lab))))
 
 
 def checks_of(lab: str, question: str) -> tuple[PartCheck, ...]:
     """The public checks of a question, in the order of the file."""
-    return tuple(load(lab)[question]) if question in load(lab) else ()
+    return tuple(questions_of(lab).get(question, ()))
 
 
 def forbidden_calls(lab: str, question: str) -> tuple[str, ...]:
     """The library functions that ``question`` asks to write and that may therefore not be called."""
-    return load(lab)[question].forbidden if question in load(lab) else ()
+    return questions_of(lab)[question].forbidden if question in questions_of(lab) else ()
 
 
 def is_stub(error: BaseException) -> bool:
@@ -90,11 +80,10 @@ def judge(
     if not checks:
         raise ValueError(f"lab {lab} has no question “{question}”")
     marks: list[Mark] = []
-    asked = None if isinstance(function, type) else Asked(function)
     for public in checks:
         title = " ".join((inspect.getdoc(public) or public.__name__).split())
         try:
-            time_limit.within(time_limit.SECONDS, run_check, public, asked.function if asked else function)
+            time_limit.within(time_limit.SECONDS, public, function)
             marks.append(Mark(title, True))
         except NotMet:
             marks.append(Mark(title, False))
@@ -105,7 +94,7 @@ def judge(
             if is_stub(error) and unwritten in ("", question):
                 return Verdict(question, (), written=False)
             calls = f"it calls your `{unwritten}`, which is not written yet: write that first"
-            message = calls if is_stub(error) else _where_it_raised(error, function)
+            message = calls if is_stub(error) else _stumbled(error)
             marks.append(Mark(title, False, "" if message in {mark.hint for mark in marks} else message))
         except SystemExit:
             ended = (
@@ -116,10 +105,9 @@ def judge(
             marks.append(Mark(title, False, _too_long(question, len(checks) - len(marks) - 1)))
             break
     sitting = checks[0].sitting
-    raised = functools.partial(_where_it_raised, answer=function, by_a_call=True)
-    marks = sitting.explained(marks, function, raised)
-    if asked:
-        _add_differing_answers(marks, asked, sitting)
+    marks = sitting.explained(marks, function, _where_it_raised)
+    if not isinstance(function, type):
+        _add_differing_answers(marks, function, sitting)
     sitting.forget()
     marks += _forbidden_marks(lab, question, function)
     return Verdict(question, tuple(marks))
@@ -139,7 +127,7 @@ RESULTS_OVERWRITTEN = (
 )
 
 
-def _add_differing_answers(marks: list[Mark], asked: Asked, sitting: Sitting) -> None:
+def _add_differing_answers(marks: list[Mark], answer: Any, sitting: Sitting) -> None:
     """One red line for an answer that does not return the same again, or changes what it has returned before.
 
     What a check said of its values may be false then, unless they are all those of one misconception.
@@ -147,14 +135,14 @@ def _add_differing_answers(marks: list[Mark], asked: Asked, sitting: Sitting) ->
     if sitting.hint():
         return
     try:
-        if time_limit.within(time_limit.SECONDS, asked.answers_differ):
+        if time_limit.within(time_limit.SECONDS, sitting.answers_differ, answer):
             title, why = "The same call gives the same result again.", ANSWERS_DIFFER
             why = sitting.hint(again=True) or why
-        elif asked.overwrites:
+        elif sitting.overwrites:
             title, why = "A result stays as it is when the function is called again.", RESULTS_OVERWRITTEN
         else:
             return
-    except (SystemExit, time_limit.TookTooLong):
+    except (NotImplementedError, SystemExit, time_limit.TookTooLong):
         return
     red = next((place for place, mark in enumerate(marks) if not mark.passed), None)
     if red is None:
@@ -166,27 +154,11 @@ def _add_differing_answers(marks: list[Mark], asked: Asked, sitting: Sitting) ->
         ]
 
 
-def run_check(public: PartCheck, answer: Any) -> None:
-    """Run one public check. A call of ``answer`` that changes an argument fails it; the change is undone.
-
-    A scenario looks for itself at what becomes of its arguments.
-    """
-    changed = public.sitting.note_changed
-    if public.is_scenario:
-        public(answer)
-        return
-    if not isinstance(answer, type):
-        public(untouched.leaves_its_arguments(answer, changed))
-        return
-    with untouched.modules_leave_their_arguments(answer, changed):
-        public(answer)
-
-
 def _unwritten_question(lab: str, error: BaseException) -> str:
     """The question of the lab whose stub raised an error; empty where none did."""
     frames = traceback.walk_tb(error.__traceback__)
     name = [frame.f_code.co_qualname.split(".")[0] for frame, _ in frames][-1]
-    return name if name in _registry[lab] else ""
+    return name if name in questions_of(lab) else ""
 
 
 def _mend_that_first(verdict: Verdict, function: Any) -> Verdict:
@@ -342,29 +314,20 @@ def names_beside(answer: Any) -> dict[str, Any]:
     return next(own, homes[0] if homes else {})
 
 
-def _where_it_raised(error: Exception, answer: Any, by_a_call: bool = False) -> str:
-    """The error in words, with the student's own line: the last frame that is not the kit's or a library's."""
-    kind, text = type(error).__name__, _shortened(str(error))
-    stack = traceback.extract_tb(error.__traceback__)
-    frames = [f for f in stack if _is_notebook(f.filename)]
-    if not frames and not by_a_call and not _raised_by_a_call(stack, str(error), answer):
-        return f"what your answer returns is not what is asked for: with it the check itself ends in {kind}: {text}"
-    message = f"your function raised {kind}: {text}"
+def _stumbled(error: Exception) -> str:
+    """An error in words that came up in the check itself."""
+    words = f"{type(error).__name__}: {_shortened(str(error))}"
+    return f"what your answer returns is not what is asked for: with it the check itself ends in {words}"
+
+
+def _where_it_raised(error: Exception) -> str:
+    """An error of a call in words, with the student's own line: the last frame that is not the kit's or a library's."""
+    message = f"your function raised {type(error).__name__}: {_shortened(str(error))}"
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_notebook(f.filename)]
     if frames:
         line = frames[-1].line or linecache.getline(frames[-1].filename, frames[-1].lineno or 0).strip()
         message += f" (line {frames[-1].lineno} of its cell: {line})"
     return message
-
-
-def _raised_by_a_call(stack: traceback.StackSummary, text: str, answer: Any) -> bool:
-    """Whether an error came up in a call of the answer, and not in what the check made of its result."""
-    if not isinstance(answer, type):
-        return any(frame.filename == untouched.__file__ for frame in stack)
-    return "coursekit/checks" not in stack[-1].filename or bool(_WRONG_CALL.search(text))
-
-
-#: What Python says of a call that does not fit the parameters.
-_WRONG_CALL = re.compile(r"positional argument|keyword argument|takes no arguments")
 
 
 def _is_notebook(filename: str) -> bool:
@@ -381,12 +344,13 @@ def check(question: str, function: Any) -> cards.Card:
 
     While nbgrader validates, a card that is not green is raised as ``NotYet``.
     """
-    lab = _lab or _lab_of(question)
-    verdict = _mend_that_first(judge(lab, question, function), function)
+    if _lab is None:
+        raise ValueError("run the first cell of the lab (start) before you check a function")
+    verdict = _mend_that_first(judge(_lab, question, function), function)
     last_verdicts[question] = verdict
     done = sum(known.passed for known in last_verdicts.values())
     global _last_card
-    _last_card = cards.checked(verdict, done, len(_registry[lab]))
+    _last_card = cards.checked(verdict, done, len(questions_of(_lab)))
     if os.environ.get("NBGRADER_VALIDATING") and not verdict.passed:
         raise NotYet(_last_card.words)
     return cards.present(_last_card)
@@ -398,18 +362,11 @@ def show_last_card() -> None:
         cards.show(_last_card)
 
 
-def _lab_of(question: str) -> str:
-    for lab, questions in _registry.items():
-        if question in questions:
-            return lab
-    raise ValueError("run the first cell of the lab (start) before you check a function")
-
-
 def state() -> tuple[str, list[str], dict[str, Verdict]]:
     """The lab that was started, its questions, and what the last check of each found."""
     if _lab is None:
         raise ValueError("run the first cell of the lab (start) first")
-    return _lab, list(_registry[_lab]), last_verdicts
+    return _lab, list(questions_of(_lab)), last_verdicts
 
 
 def progress() -> cards.Card:

@@ -7,13 +7,11 @@ question's file::
     @question.impostor
     def divides_by_the_largest(right, N):
         '''It divides by the largest entry of a row.
-
-        One survives: give it a row whose sum is not its largest entry.
-        '''
+        One survives: give it a row whose sum is not its largest entry.'''
         return right(N) / right(N).max(axis=1, keepdims=True)
 
 ``right`` is the student's function: an impostor spoils its arguments or its result, so that no line of the kit holds
-half of an answer. The first paragraph is shown when the impostor is exposed, the second while it is not. Nothing here
+half of an answer. What stands before “One survives:” is shown when the impostor is exposed, the rest while it is not. Nothing here
 is graded: a lab's twenty points pay for functions, and this costs extra minutes.
 """
 
@@ -81,18 +79,15 @@ def exposed(
         title = f"`{shown.__name__}`, which you see above"
         marks.append(Mark(title, _differs(shown, given, truth), f"{title}, answers what yours does."))
     for one in kin:
-        title, _, hint = (inspect.getdoc(one) or one.__name__).partition("\n\n")
-        marks.append(Mark(_line(title), _differs(one, (right, *given), truth), _line(hint)))
+        words = " ".join((inspect.getdoc(one) or one.__name__).split())
+        title, begins, hint = words.partition("One survives:")
+        marks.append(Mark(title.strip(), _differs(one, (right, *given), truth), begins + hint))
     return "", marks
 
 
 def _name_of(function: Any) -> str:
     """Its name; an object that can be called, or a ``functools.partial``, has only its class's."""
     return getattr(function, "__name__", type(function).__name__)
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _result_of(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

@@ -101,6 +101,8 @@ def value_difference(value: Any, right: Any, rtol: float | None = None, atol: fl
     >>> value_difference(np.array([[1, 0], [1, 1]]), np.tri(2, dtype=bool))
     'kind'
     """
+    if isinstance(right, np.ndarray) and right.dtype.kind not in "biufc":
+        right = right.tolist()  # of texts, say: compared item by item
     if right is None or isinstance(right, (str, bytes)):
         right_kind = isinstance(value, type(right))  # NumPy has strings of its own
         return "" if right_kind and value == right else "nothing" if value is None else "kind"

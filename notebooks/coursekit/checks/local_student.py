@@ -31,7 +31,7 @@ def _of_the_student(function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
 class _Callable:
     """Something of the student's that can be called."""
 
-    #: The arguments that a call has changed: none, for the card stops at one that is.
+    #: The arguments that a call has changed: the hidden tests see them, a card does not.
     mutated: tuple[str, ...] = ()
 
     def __init__(self, target: Any):
@@ -40,10 +40,6 @@ class _Callable:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it, and return the value."""
         return _plain(_of_the_student(self._target, *_bare(args), **_bare(kwargs)))
-
-    def keep(self, *args: Any, **kwargs: Any) -> LocalHandle:
-        """Call it and keep the result behind a handle, whatever it is."""
-        return LocalHandle(_of_the_student(self._target, *_bare(args), **_bare(kwargs)))
 
     def gradients(
         self, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, cotangent: Any = None
@@ -94,15 +90,6 @@ class LocalStudent(_Callable):
         )
         self._names = {**home, name: answer}
 
-    def other(self, name: str) -> _Callable:
-        """Another function of the same notebook."""
-        return LocalStudent(self._names[name], name)
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        """The names of the answer's parameters, in order."""
-        return tuple(inspect.signature(self._target).parameters)
-
     def scene(self, source: str, **bindings: Any) -> LocalScene:
         """Run ``source`` in a fresh namespace, where the student's names are ``student_namespace["name"]``."""
         return LocalScene(source, {"student_namespace": self._names, **_bare(bindings)})
@@ -118,8 +105,6 @@ class LocalScene:
     def __getitem__(self, name: str) -> Any:
         return _plain(self._names[name])
 
-    get = __getitem__
-
     def run(self, source: str, **bindings: Any) -> None:
         """Run more source in the scene."""
         self._names.update(_bare(bindings))
@@ -131,14 +116,10 @@ class LocalHandle(_Callable):
 
     def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Call a method (a dotted path is allowed)."""
-        return _Callable(self.get(method, plain=False))(*args, **kwargs)
-
-    def get(self, attribute: str, plain: bool = True) -> Any:
-        """The value of an attribute (a dotted path is allowed)."""
-        value = self._target
-        for name in attribute.split("."):
-            value = _of_the_student(getattr, value, name)
-        return _plain(value) if plain else value
+        target = self._target
+        for name in method.split("."):
+            target = _of_the_student(getattr, target, name)
+        return _Callable(target)(*args, **kwargs)
 
     def state_dict(self) -> dict[str, Any]:
         """The module's weights by name."""

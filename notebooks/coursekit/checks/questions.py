@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import gc
 import json
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -19,31 +20,35 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.checks import untouched
 from coursekit.checks.compare import Observed, Outcome, alike, difference
-from coursekit.checks.encoding import decode
+from coursekit.checks.encoding import decode, encode
 from coursekit.checks.local_student import LocalStudent, Raised
 from coursekit.checks.symptoms import VAGUE, symptom_of
-from coursekit.checks.values import extent, plain
-from coursekit.checks.words import PLACES, are_readable, arguments_in_words, both_in_words, in_words
+from coursekit.checks.values import extent, plain, unchanged
+from coursekit.checks.words import (
+    PLACES,
+    are_readable,
+    argument_names,
+    arguments_in_words,
+    both_in_words,
+    in_words,
+)
 from coursekit.notebook.verdict import Mark
 
 DATA = Path(__file__).parent / "data"
 #: The entry beside the questions that holds the digest of the files that the data were made of.
 MADE_OF = "made of"
+#: Seconds that a part may take whose first case is asked again; items of a result that is watched afterwards.
+AGAIN_SECONDS, MAX_WATCHED = 0.2, 10_000
 
 
 class NotMet(AssertionError):
     """Raised by a check that does not hold; what to say of it is known when all have run."""
 
 
+@cache
 def questions_of(lab: str) -> dict[str, QuestionCard]:
     """The questions of a lab (full name) by name, in the lab's order; none where the lab has no cards."""
-    return _read(lab)
-
-
-@cache
-def _read(lab: str) -> dict[str, QuestionCard]:
     file = DATA / f"q{lab}.json"
     data = json.loads(file.read_text("utf-8")) if file.is_file() else {}
     return {name: QuestionCard(name, of_question) for name, of_question in data.items() if name != MADE_OF}
@@ -161,7 +166,6 @@ class PartCheck:
     def __init__(self, sitting: Sitting, place: int, part: dict[str, Any]):
         self.sitting, self.place = sitting, place
         self.__name__, self.__doc__ = part["name"], part["title"]
-        self.is_scenario = "asked" not in part["cases"][0]
 
     def __call__(self, answer: Any) -> None:
         if not self.sitting.holds(self.place, answer):
@@ -177,49 +181,78 @@ class Sitting:
         #: How each differs from what is right, in a word; "" where it does not.
         self._words: dict[int, str] = {}
         self._errors: dict[int, Exception] = {}
-        self._changed: list[str] = []
-
-    def note_changed(self, argument: str) -> None:
-        """Remember the argument that the present call has changed."""
-        self._changed.append(argument)
+        #: What each part took, in seconds.
+        self._seconds: dict[int, float] = {}
+        #: What was returned, with what it held then.
+        self._returned: list[tuple[Any, Any]] = []
 
     def forget(self) -> None:
         """Let go of what the answer returned and raised: the next cells may need the memory, which errors hold by their frames."""
         out_of_memory = any(isinstance(error, MemoryError) for error in self._errors.values())
         self._outcomes.clear()
         self._errors.clear()
+        self._returned.clear()
         if out_of_memory:
             gc.collect()
 
     def holds(self, part: int, answer: Any) -> bool:
         """Ask all of a part; whether the answer is right in all of it."""
+        began = time.perf_counter()
         for place, case in enumerate(self._card.cases):
             if case.part == part:
-                self._outcomes[place] = self._ask(place, case, answer)
+                self._outcomes[place], error = self._ask(case, answer)
+                self._errors |= {place: error} if error else {}
                 self._words[place] = case.difference(self._outcomes[place])
+        self._seconds[part] = time.perf_counter() - began
         return not any(self._card.cases[place].part == part for place in self._wrong)
 
-    def _ask(self, place: int, case: Case, answer: Any) -> Outcome:
-        self._changed = []
+    def answers_differ(self, answer: Any) -> bool:
+        """Whether the first case of a part gives another result when it is asked again; slow parts are left out."""
+        first: dict[int, int] = {}
+        for place in self._outcomes:
+            first.setdefault(self._card.cases[place].part, place)
+        quick = [place for part, place in first.items() if self._seconds.get(part, 1.0) < AGAIN_SECONDS]
+        cases = ((self._outcomes[place], self._card.cases[place]) for place in quick)
+        return any(
+            _is_data(one.value) and not alike(one, self._ask(case, answer)[0], case.rtol, case.atol)
+            for one, case in cases
+        )
+
+    @property
+    def overwrites(self) -> bool:
+        """Whether a call has changed what an earlier one had returned."""
+        return not all(unchanged(plain(returned), held) for returned, held in self._returned)
+
+    def _ask(self, case: Case, answer: Any) -> tuple[Outcome, Exception | None]:
         try:
             with np.errstate(all="ignore"):
                 if case.asked is None:
-                    return Outcome(tuple(self._observed(case, answer)))
-                args, kwargs = copy.deepcopy(case.asked)
-                return Outcome(plain(answer(*args, **kwargs)), changed=tuple(self._changed[:1]))
+                    return Outcome(tuple(self._observed(case, answer))), None
+                return self._called(case.asked, answer), None
         except Raised as raised:  # in a scenario, where the check's own code stumbles, too
             error: Exception = raised.error
         except Exception as raised:
             if case.asked is None:
-                return Outcome(error="an unexpected form")
+                return Outcome(error="an unexpected form"), None
             error = raised
         if isinstance(error, NotImplementedError) and not error.args:
             raise error
-        self._errors[place] = error
         # Of a student's own kind of error the library's or Python's counts that it derives from.
         libraries = ("builtins", "numpy", "torch")
         kind = next(one for one in type(error).__mro__ if one.__module__.partition(".")[0] in libraries)
-        return Outcome(error=kind.__name__, changed=tuple(self._changed[:1]))
+        return Outcome(error=kind.__name__), error
+
+    def _called(self, asked: tuple[list[Any], dict[str, Any]], answer: Any) -> Outcome:
+        """What a call with copies of the arguments comes to."""
+        args, kwargs = copy.deepcopy(asked)
+        returned = answer(*args, **kwargs)
+        value = plain(returned)
+        names = [*argument_names(answer, args), *kwargs]
+        pairs = zip([*args, *kwargs.values()], [*asked[0], *asked[1].values()], strict=True)
+        changed = [name for name, pair in zip(names, pairs, strict=True) if not unchanged(*pair)]
+        if extent(value)[0] <= MAX_WATCHED and unchanged(plain(returned), value):
+            self._returned.append((returned, value))
+        return Outcome(value, changed=tuple(changed[:1]))
 
     def _observed(self, case: Case, answer: Any) -> Iterator[Observed]:
         play = self._card.code[self._card.parts[case.part]["name"]]
@@ -270,7 +303,7 @@ class Sitting:
             yield f"A case that is easier to read, of “{title}”:"
         if case.asked is not None:
             args, kwargs = case.asked
-            names = [*untouched.argument_names(answer, args), *kwargs]
+            names = [*argument_names(answer, args), *kwargs]
             yield f"Asked: {arguments_in_words(names, [*args, *kwargs.values()])}"
         symptom = None
         if place in self._errors and not case.right.error:
@@ -289,7 +322,7 @@ class Sitting:
         if hint := self.hint():
             yield hint
         elif changed:
-            yield _sentence(untouched.CHANGED.format(changed))
+            yield f"Your answer changes `{changed}`, which it was given: leave that as it is, and work on a copy."
         elif symptom is not None and symptom.name not in VAGUE:
             yield symptom.sentence
 
@@ -322,6 +355,16 @@ class Sitting:
     def _is_readable(self, place: int) -> bool:
         asked = self._card.cases[place].asked
         return place in self._errors or (asked is not None and are_readable([*asked[0], *asked[1].values()]))
+
+
+def _is_data(value: Any) -> bool:
+    """Whether a value, or what a scenario saw, is small and holds nothing but data: only that can be compared again."""
+    seen = value if type(value) is tuple else (value,)
+    held = [one.value if isinstance(one, Observed) else one for one in seen]
+    try:
+        return extent(held)[0] <= MAX_WATCHED and bool(encode(held))
+    except TypeError:
+        return False
 
 
 def _sentence(words: str) -> str:

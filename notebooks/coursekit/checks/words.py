@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -55,6 +57,16 @@ def arguments_in_words(names: Sequence[str], values: Sequence[Any]) -> str:
             break
         words[longest] = shape
     return ", ".join(f"{name} = {text}" for name, text in zip(names, words, strict=True))
+
+
+def argument_names(function: Any, given: Sequence[Any]) -> list[str]:
+    """What ``function`` calls the arguments that it is given by position."""
+    usual = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    names: list[str] = []
+    with contextlib.suppress(TypeError, ValueError):
+        parameters = inspect.signature(function).parameters.values()
+        names = [one.name for one in parameters if one.kind in usual]
+    return [*names[: len(given)], *(f"argument {place + 1}" for place in range(len(names), len(given)))]
 
 
 def are_readable(values: Sequence[Any]) -> bool:

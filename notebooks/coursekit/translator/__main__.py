@@ -1,13 +1,12 @@
-"""The translator on real sentences: ``python -m coursekit.translator train | evaluate | translate | export``.
+"""The translator on real sentences: ``python -m coursekit.translator train | evaluate | translate``.
 
     python -m coursekit.translator train multi30k --out build/translator/de-en --minutes 12
     python -m coursekit.translator evaluate build/translator/de-en --beam 5
     python -m coursekit.translator translate build/translator/de-en "Ein Hund läuft durch den Schnee."
-    python -m coursekit.translator export build/translator/de-en --out de-en.pt
 
 The model is lab 12's ``Transformer``: the one from your notebook (``--notebook``), or the course's. A training run may
-be interrupted; the same command goes on. Figures and scores are written into the run's folder. ``--plan`` changes what
-suits the corpus: ``--plan dropout=0.2 seed=1``.
+be interrupted; the same command goes on. A finished run leaves ``translator.pt``, a small file that can be used in the
+folder's place. ``--plan`` changes what suits the corpus: ``--plan dropout=0.2 seed=1``.
 """
 
 from __future__ import annotations
@@ -21,59 +20,48 @@ from typing import Any
 
 from coursekit.errors import UserError
 from coursekit.translator.batches import numbered, sentences
-from coursekit.translator.files import load_tensors, save_figure, save_tensors, write_text
-from coursekit.translator.model import build_model, device_for, fast_path, load_lab_12
+from coursekit.translator.files import load_tensors
+from coursekit.translator.model import build_model, device_for, load_lab_12
 from coursekit.translator.plan import CORPORA, DIRECTIONS, Plan, changes, plan_for
 from coursekit.translator.run import Run
 from coursekit.translator.subwords import Subwords
-from coursekit.translator.training import draw_curve
 from coursekit.translator.translator import Translator, evaluation
 
 
 def train(options: argparse.Namespace) -> None:
     """Train a model, or go on training it. What is not chosen is what suits the corpus."""
-    device = device_for(options.device)
+    device = device_for()
     plan = plan_for(options.corpus, device.type, direction=options.direction, **changes(options.plan))
     folder = options.out or Path("build") / "translator" / f"{plan.corpus}-{plan.direction}"
     lab = load_lab_12(options.notebook)
-    text = sentences(plan.corpus, "train", plan.direction, plan.pairs)
+    text, unseen = (
+        sentences(plan.corpus, split, plan.direction, plan.pairs) for split in ("train", "validation")
+    )
     if (folder / "checkpoint.pt").is_file():
         subwords = Subwords.of_checkpoint(load_tensors(folder / "checkpoint.pt"))
     else:
         subwords = Subwords.learn((one for pair in text for one in pair), plan.vocabulary, plan.lower)
         print(f"{len(subwords):,} subwords learned", flush=True)
     pairs = numbered(subwords, text, plan.direction)
-    held_out = numbered(subwords, sentences(plan.corpus, "validation", plan.direction), plan.direction)
+    held_out = numbered(subwords, unseen, plan.direction)
     model = build_model(lab.Transformer, len(subwords), plan).to(device)
     size = sum(parameter.numel() for parameter in model.parameters())
     left_out = f" ({len(text) - len(pairs):,} are too long)" if len(pairs) < len(text) else ""
     print(f"{size:,} parameters, from {len(pairs):,} pairs{left_out}, on {device}", flush=True)
-    loss = fast_path(model, plan).loss
-    run = Run(folder, plan, model, lab.make_batch, loss, pairs, held_out, subwords, graphs=options.graphs)
+    run = Run(folder, plan, model, lab.make_batch, pairs, held_out, subwords, graphs=options.graphs)
     if run.taken:
         print(f"Going on from step {run.taken:,}.", flush=True)
     run.go(lambda line: print(line, flush=True))
-    if run.curve.measured:
-        save_figure(draw_curve(run.losses, run.curve.measured), folder / "curve.png")
     if run.progress >= 1:
+        Translator(model, subwords, plan).save(folder / "translator.pt")
         print(f"Finished. Next: python -m coursekit.translator evaluate {folder}")
 
 
 def evaluate(options: argparse.Namespace) -> None:
-    """Translate a split, score it, and write scores and samples into the run's folder."""
+    """Translate a split and score it, with samples."""
     translator = Translator.load(options.run, options.notebook)
-    report = evaluation(translator, options.split, beam=options.beam, limit=options.limit)
-    for direction in translator.plan.directions:
-        result = report[direction]
-        print(f"{direction}: BLEU {result['BLEU']:.2f}  ({result['BLEU_signature']})")
-        print(f"       chrF {result['chrF']:.2f}  ({result['chrF_signature']})")
-        print(f"       {result['sentences']:,} sentences in {result['seconds']:.1f} s, beam {options.beam}\n")
-        for row in result["samples"]:
-            print(f"  {row['source']}\n  → {row['translation']}\n  = {row['reference']}\n")
-    folder = options.run if options.run.is_dir() else options.run.parent
-    file = folder / f"evaluation_{options.split}_beam{options.beam}.json"
-    write_text(file, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-    print(f"written to {file}")
+    for line in evaluation(translator, options.split, beam=options.beam, limit=options.limit):
+        print(line, flush=True)
 
 
 def translate(options: argparse.Namespace) -> None:
@@ -91,22 +79,6 @@ def translate(options: argparse.Namespace) -> None:
             print(row[0][0])
 
 
-def export(options: argparse.Namespace) -> None:
-    """Write one file in half precision, to ship."""
-    translator = Translator.load(options.run, options.notebook)
-    weights = {name: value.detach().cpu().half() for name, value in translator.model.named_parameters()}
-    state = {"plan": asdict(translator.plan), "subwords": translator.subwords.state, "weights": weights}
-    save_tensors(state, options.out)
-    print(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")
-
-
-def _count(text: str) -> int:
-    """A whole number that is not negative, for ``argparse``."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
-    return int(text)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m coursekit.translator",
@@ -118,7 +90,6 @@ def _parser() -> argparse.ArgumentParser:
         (train, "train a translator, or go on"),
         (evaluate, "score a run on held-out sentences"),
         (translate, "translate sentences"),
-        (export, "write one small file to ship"),
     ):
         command = commands.add_parser(function.__name__, help=text, description=function.__doc__)
         command.set_defaults(run_command=function)
@@ -127,18 +98,15 @@ def _parser() -> argparse.ArgumentParser:
         if function is train:
             _add_train(command)
             continue
-        add("run", type=Path, help="the folder of a training run, or an exported file")
-        if function is export:
-            add("--out", type=Path, required=True, metavar="FILE", help="the file to write")
-            continue
-        add("--beam", type=_count, default=1, metavar="N", help="hypotheses at a time (default: 1, greedy)")
+        add("run", type=Path, help="the folder of a training run, or its translator.pt")
+        add("--beam", type=int, default=1, metavar="N", help="hypotheses at a time (default: 1, greedy)")
         if function is evaluate:
             add("--split", default="test", choices=("validation", "test"), help="default: test")
-            add("--limit", type=_count, default=0, metavar="N", help="the first so many sentences only")
+            add("--limit", type=int, default=0, metavar="N", help="the first so many sentences only")
         else:
             add("sentences", nargs="*", help="the sentences (default: standard input, one a line)")
             add("--to", default="", choices=("en", "de"), help="for a model of both directions (default: en)")
-            add("--alternatives", type=_count, default=0, metavar="N", help="show so many, with their scores")
+            add("--alternatives", type=int, default=0, metavar="N", help="show so many, with their scores")
     return parser
 
 
@@ -148,7 +116,6 @@ def _add_train(command: argparse.ArgumentParser) -> None:
     where = "the run's folder (default: build/translator/CORPUS-DIRECTION)"
     add("--out", type=Path, metavar="FOLDER", help=where)
     add("--direction", choices=DIRECTIONS, help="default: de-en; both: one model, told by a tag")
-    add("--device", default="auto", choices=("auto", "cpu", "cuda"), help="default: a GPU when there is one")
     graphs = "on a GPU, ask for each kernel anew instead of for whole steps as CUDA graphs"
     add("--no-graphs", dest="graphs", action="store_false", help=graphs)
     also: dict[str, Any] = {"action": "append", "dest": "plan", "default": [], "metavar": "N"}
@@ -176,7 +143,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    import matplotlib
-
-    matplotlib.use("agg")
     sys.exit(main())

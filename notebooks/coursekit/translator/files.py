@@ -1,10 +1,10 @@
-"""Writes a run's files whole or not at all, and reads its checkpoints."""
+"""Writes checkpoints whole or not at all, and reads them."""
 
 from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,34 +13,18 @@ from torch import Tensor, nn
 
 from coursekit.errors import UserError
 
-__all__ = ["copy_weights", "load_tensors", "save_figure", "save_tensors", "write_text"]
-
-
-def _write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Have ``write`` fill a file beside ``path``, which then takes its place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".part-{path.name}")
-    try:
-        write(beside)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file."""
-    _write_whole(path, lambda beside: beside.write_text(text, encoding="utf-8"))
-
-
-def save_figure(figure: Any, path: Path) -> None:
-    """Write a figure; the path's suffix names the format (PNG if there is none)."""
-    kind = path.suffix.lstrip(".") or "png"
-    _write_whole(path, lambda beside: figure.savefig(beside, dpi=140, format=kind))
+__all__ = ["copy_weights", "load_tensors", "save_tensors"]
 
 
 def save_tensors(state: dict[str, Any], path: Path) -> None:
-    """``torch.save``."""
-    _write_whole(path, lambda beside: torch.save(state, beside))
+    """``torch.save``, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".part-{path.name}")
+    try:
+        torch.save(state, beside)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def load_tensors(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:

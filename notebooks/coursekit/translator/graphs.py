@@ -14,42 +14,41 @@ from torch import Tensor
 from coursekit.data.vocabulary import Batch
 from coursekit.errors import UserError
 
-__all__ = ["Recorded", "Step", "recorded_on_gpu"]
+__all__ = ["Step", "recorded", "recorded_on_gpu"]
 
 #: A batch → its loss before the step, which has been taken, or is under way.
 Step = Callable[[Batch], Tensor]
+#: A step and a batch → what takes the step again, on what is then in that batch, and where the loss is left.
+Record = Callable[[Step, Batch], tuple[Callable[[], None], Tensor]]
 
 
-class Recorded:
-    """A ``step`` that is recorded when a shape of batch comes for the second time, and replayed from then on.
+def recorded(step: Step, record: Record) -> Step:
+    """The ``step``, recorded when a shape of batch comes for the second time, and replayed from then on.
 
     The first time it runs as it is written, so that what PyTorch makes when it is needed is there before it is recorded.
     """
+    known: dict[torch.Size, tuple[Batch, Callable[[], None], Tensor] | None] = {}
 
-    def __init__(self, step: Step, record: Callable[[Step, Batch], tuple[Callable[[], None], Tensor]]):
-        """``record`` gives what takes the step again, on what is then in that batch, and where the loss is left."""
-        self.step, self.record = step, record
-        self.known: dict[torch.Size, tuple[Batch, Callable[[], None], Tensor] | None] = {}
-
-    def __call__(self, batch: Batch) -> Tensor:
-        """Take the step, and return its loss."""
+    def take(batch: Batch) -> Tensor:
         source, decoder_input, labels = batch
         shape = source.shape + labels.shape
-        if shape not in self.known:
-            self.known[shape] = None
-            return self.step(batch)
-        held = self.known[shape]
+        if shape not in known:
+            known[shape] = None
+            return step(batch)
+        held = known[shape]
         if held is None:
             inputs = (source.clone(), decoder_input.clone(), labels.clone())
-            held = self.known[shape] = (inputs, *self.record(self.step, inputs))
+            held = known[shape] = (inputs, *record(step, inputs))
         inputs, replay, loss = held
         for own, given in zip(inputs, batch, strict=True):
             own.copy_(given)
         replay()
         return loss.clone()
 
+    return take
 
-def recorded_on_gpu(step: Step) -> Recorded:
+
+def recorded_on_gpu(step: Step) -> Step:
     """The ``step`` recorded as CUDA graphs, which share their memory; from now on this thread has a stream of its own.
 
     (On the default stream nothing can be recorded.) A shape that cannot be recorded is a UserError.
@@ -67,4 +66,4 @@ def recorded_on_gpu(step: Step) -> Recorded:
             raise UserError(f"This GPU does not record the step: train with --no-graphs ({error}).") from None
         return graph.replay, loss
 
-    return Recorded(step, record)
+    return recorded(step, record)

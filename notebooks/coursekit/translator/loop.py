@@ -36,10 +36,9 @@ def fresh(model: nn.Module) -> nn.Module:
 
 @dataclass
 class Curve:
-    """What a run has seen: losses by step, and what was measured on the way (step, tokens, seconds, …)."""
+    """What a run has seen: the loss of each step, target tokens, and the seconds of its steps."""
 
     losses: list[float] = field(default_factory=list)
-    measured: list[dict[str, float]] = field(default_factory=list)
     tokens: int = 0
     seconds: float = 0.0
 

@@ -79,10 +79,6 @@ def fast_path(model: nn.Module, plan: Plan) -> FastTransformer:
     return FastTransformer(model, plan.heads, plan.dropout)
 
 
-def device_for(name: str = "auto") -> torch.device:
-    """The device "cpu" or "cuda"; for "auto" a GPU when there is one. UserError where it is not to be had."""
-    if name == "cuda" and not torch.cuda.is_available():
-        raise UserError("PyTorch finds no GPU here: leave out --device, and it takes the processor.")
-    return torch.device(
-        "cuda" if name == "auto" and torch.cuda.is_available() else name.replace("auto", "cpu")
-    )
+def device_for() -> torch.device:
+    """A GPU when there is one (``CUDA_VISIBLE_DEVICES=`` hides it), else the processor."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -41,7 +41,7 @@ class Plan:
     weight_decay: float = 0.01
     clip: float = 1.0
     seed: int = 0
-    pairs: int = 0  # 0: all
+    pairs: int = 0  # so many of each split; 0: all
 
     @property
     def sizes(self) -> dict[str, int]:

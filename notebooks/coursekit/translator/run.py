@@ -1,12 +1,10 @@
 """Trains lab 12's transformer on real sentences: a run in its folder, measured on the way.
 
-The folder holds ``checkpoint.pt``, with the plan and the subwords in it, ``curve.json`` and ``curve.png``. Each is
-written whole or not at all.
+The folder holds ``checkpoint.pt``, with the plan, the subwords and the curve in it.
 """
 
 from __future__ import annotations
 
-import json
 import random
 import time
 import warnings
@@ -20,9 +18,9 @@ from torch import Tensor, nn
 
 from coursekit.data.vocabulary import Batch, MakeBatch, Pair
 from coursekit.translator.batches import Cut, PaddedPairs
-from coursekit.translator.files import write_text
 from coursekit.translator.graphs import Step, recorded_on_gpu
 from coursekit.translator.loop import TrainingLoop
+from coursekit.translator.model import fast_path
 from coursekit.translator.plan import Plan
 from coursekit.translator.subwords import Subwords
 
@@ -59,12 +57,12 @@ def step_of(model: nn.Module, loss: Loss, optimizer: torch.optim.Optimizer, plan
 
 
 class Run(TrainingLoop):
-    """A training run in its folder; the validation loss is measured every minute of training.
+    """A training run in its folder; every minute it is saved, and the validation loss measured.
 
     On a GPU, ``graphs`` has the steps recorded as CUDA graphs.
     """
 
-    measure_every = 60.0
+    save_every = 60.0
 
     def __init__(
         self,
@@ -72,14 +70,13 @@ class Run(TrainingLoop):
         plan: Plan,
         model: nn.Module,
         make_batch: MakeBatch,
-        loss: Loss,
         train: Sequence[Pair],
         validation: Sequence[Pair],
         subwords: Subwords,
         *,
         graphs: bool = True,
     ):
-        self.folder, self.plan, self.loss = folder, plan, loss
+        self.plan, self.loss = plan, fast_path(model, plan).loss
         device = next(model.parameters()).device
         on_gpu = device.type == "cuda"
         self.train = PaddedPairs(train, make_batch, device, step=GPU_STEP if on_gpu else 1)
@@ -87,7 +84,7 @@ class Run(TrainingLoop):
         optimizer = optimizer_of(model, plan)
         kept: dict[str, Any] = {"checkpoint": folder / "checkpoint.pt", "more": {"subwords": subwords.state}}
         super().__init__(model, plan=asdict(plan), optimizer=optimizer, **kept)
-        step = step_of(model, loss, optimizer, plan)
+        step = step_of(model, self.loss, optimizer, plan)
         self.step = recorded_on_gpu(step) if on_gpu and graphs else step
 
     def batches_of(self, rng: random.Random) -> list[Cut]:
@@ -112,59 +109,38 @@ class Run(TrainingLoop):
         if self.progress >= 1:
             return self
         reported = saved = time.monotonic()
-        measured = self.curve.measured[-1]["seconds"] if self.curve.measured else 0.0
         report("Training. Ctrl-C stops it after its step; the same command goes on.")
         for _ in self.take_steps():
             now = time.monotonic()
-            if self.curve.seconds - measured > self.measure_every:
-                measured = self.curve.seconds
-                report(self._measure())
+            if now - saved > self.save_every:
+                saved = reported = now
+                self.save()
+                report(f"{self._line()}, validation {self.validation_loss():.3f}")
             elif now - reported > 10:
                 reported = now
                 report(self._line())
-            if now - saved > 60:
-                saved = now
-                self.save()
         if self.progress >= 1:
-            if not self.curve.measured or self.curve.measured[-1]["step"] < self.taken:
-                report(self._measure())
+            report(f"{self._line()}, validation {self.validation_loss():.3f}")
         elif self.stopping:
             report(f"Stopped after step {self.taken:,} of {self.steps:,}; the same command goes on.")
         self.save()
         return self
 
-    def save(self) -> None:
-        """Write the checkpoint and the curve, each whole or not at all."""
-        super().save()
-        write_text(self.folder / "curve.json", json.dumps(asdict(self.curve)))
-
     @torch.no_grad()
     def validation_loss(self) -> float:
         """The mean loss of a validation token, without smoothing and dropout."""
+        was_training = self.model.training
         self.model.eval()
         total, tokens = torch.zeros((), device=self.device), 0
         for cut in self.validation.cuts(4000, random.Random(0)):
             total += self.loss(self.validation.batch(cut), 0.0) * cut.tokens
             tokens += cut.tokens
+        self.model.train(was_training)
         return float(total) / max(1, tokens)
 
-    def _measure(self) -> str:
-        """Note the validation loss on the curve; the line to show."""
-        was_training = self.model.training
-        row: dict[str, float] = {"step": self.taken, "tokens": self.curve.tokens}
-        row |= {"seconds": round(self.curve.seconds, 2), "training_loss": _mean(self.losses[-100:])}
-        row["validation_loss"] = self.validation_loss()
-        self.model.train(was_training)
-        self.curve.measured.append(row)
-        return f"{self._line()}, validation {row['validation_loss']:.3f}"
-
     def _line(self) -> str:
-        curve = self.curve
+        curve, last = self.curve, self.curve.losses[-100:]
         return (
             f"{100 * self.progress:3.0f} %  {curve.seconds / 60:5.1f} min  step {self.taken:,}  "
-            f"{curve.tokens / max(curve.seconds, 1e-9):,.0f} target tokens/s  loss {_mean(curve.losses[-100:]):.3f}"
+            f"{curve.tokens / max(curve.seconds, 1e-9):,.0f} target tokens/s  loss {sum(last) / max(1, len(last)):.3f}"
         )
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / max(1, len(values))

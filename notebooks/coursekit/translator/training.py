@@ -164,21 +164,18 @@ class _LiveCurve:
         self.drawn = time.monotonic()
 
 
-def draw_curve(losses: Sequence[float], measured: Sequence[Mapping[str, float]] = ()) -> Any:
-    """The loss of each step, pale, its running mean, and the validation losses ``measured``; returns the figure."""
+def draw_curve(losses: Sequence[float]) -> Any:
+    """The loss of each step, pale, and its running mean; returns the figure."""
     import matplotlib.pyplot as plt
     import numpy as np
 
-    from coursekit.figures import BLUE, ORANGE, SKY
+    from coursekit.figures import BLUE, SKY
 
     figure, ax = plt.subplots(figsize=(7.2, 3))
     width = min(20, len(losses))
     ax.plot(range(1, len(losses) + 1), losses, color=SKY, lw=0.8, label="each step")
     mean = np.convolve(losses, np.ones(width) / width, "valid")
     ax.plot(range(width, len(losses) + 1), mean, color=BLUE, label=f"mean of the last {width} steps")
-    if measured:
-        points = [row["step"] for row in measured], [row["validation_loss"] for row in measured]
-        ax.plot(*points, "o-", ms=3, color=ORANGE, label="validation")
     ax.legend()
     ax.set(xlabel="step", ylabel="loss for each word", ylim=(0, None))
     ax.set_title(f"The loss has come down from {losses[0]:.1f} to {np.mean(losses[-width:]):.2f}")

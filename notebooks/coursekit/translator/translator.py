@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from torch import nn
 
 from coursekit.data.vocabulary import EOS
 from coursekit.errors import UserError
 from coursekit.translator.batches import LONGEST, sentences
-from coursekit.translator.files import copy_weights, load_tensors
+from coursekit.translator.files import copy_weights, load_tensors, save_tensors
 from coursekit.translator.model import device_for, fast_path, load_lab_12, tie
 from coursekit.translator.plan import Plan, plan_from
 from coursekit.translator.subwords import Subwords
@@ -28,7 +28,7 @@ class Translator:
 
     @classmethod
     def load(cls, place: Path, notebook: Path | None = None) -> Translator:
-        """From a run's folder, or from a file that ``export`` wrote; on the device that ``device_for`` chooses."""
+        """From a run's folder, or from a file that ``save`` wrote; on the device that ``device_for`` chooses."""
         stored = load_tensors(place if place.is_file() else place / "checkpoint.pt")
         plan, subwords = plan_from(stored["plan"]), Subwords.of_checkpoint(stored)
         model = tie(load_lab_12(notebook).Transformer(len(subwords), len(subwords), **plan.sizes))
@@ -39,6 +39,11 @@ class Translator:
         except ValueError as misfit:
             raise UserError(f"{place}: {misfit}") from None
         return cls(model.to(device_for()), subwords, plan)
+
+    def save(self, file: Path) -> None:
+        """Write one file in half precision, to ship."""
+        weights = {name: value.detach().cpu().half() for name, value in self.model.named_parameters()}
+        save_tensors({"plan": asdict(self.plan), "subwords": self.subwords.state, "weights": weights}, file)
 
     @property
     def target(self) -> str:
@@ -66,39 +71,24 @@ class Translator:
         return [[(self.subwords.decode(tokens), score) for tokens, score in row] for row in rows]
 
 
-def scores(hypotheses: list[str], references: list[str], lower: bool) -> dict[str, Any]:
-    """BLEU and chrF by sacreBLEU, with the signatures that say how they were computed."""
+def evaluation(translator: Translator, split: str, *, beam: int, limit: int = 0) -> Iterator[str]:
+    """What there is to say of each direction, on the first ``limit`` sentences of a split (0: all).
+
+    BLEU and chrF by sacreBLEU, with the signatures that say how they were computed, and 20 samples.
+    """
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
 
-    bleu, chrf = BLEU(lowercase=lower), CHRF(lowercase=lower)
-    return {
-        "BLEU": round(bleu.corpus_score(hypotheses, [references]).score, 2),
-        "BLEU_signature": str(bleu.get_signature()),
-        "chrF": round(chrf.corpus_score(hypotheses, [references]).score, 2),
-        "chrF_signature": str(chrf.get_signature()),
-    }
-
-
-def evaluation(translator: Translator, split: str, *, beam: int, limit: int = 0) -> dict[str, Any]:
-    """The scores of each direction on the first ``limit`` sentences of a split (0: all), with 20 samples."""
     plan = translator.plan
-    report: dict[str, Any] = {"corpus": plan.corpus, "split": split, "beam": beam}
     for direction in plan.directions:
-        pairs = sentences(plan.corpus, split, direction, limit)
+        sources, references = zip(*sentences(plan.corpus, split, direction, limit), strict=True)
         began = time.perf_counter()
-        rows = translator.translate([source for source, _ in pairs], direction[-2:], beam=beam)
+        best = [row[0][0] for row in translator.translate(sources, direction[-2:], beam=beam)]
         seconds = time.perf_counter() - began
-        said = [
-            {"source": source, "translation": row[0][0], "reference": reference}
-            for (source, reference), row in zip(pairs, rows, strict=True)
-        ]
-        best = [row["translation"] for row in said]
-        report[direction] = scores(best, [reference for _, reference in pairs], plan.lower)
-        step = max(1, len(said) // 20)  # samples are chosen by their place, not by a person
-        report[direction] |= {
-            "sentences": len(pairs),
-            "seconds": round(seconds, 2),
-            "samples": said[step // 2 :: step][:20],
-        }
-    return report
+        yield f"{direction}: {len(best):,} sentences in {seconds:.1f} s, beam {beam}"
+        for metric in (BLEU(lowercase=plan.lower), CHRF(lowercase=plan.lower)):
+            score = metric.corpus_score(best, [references])
+            yield f"  {score.name} {score.score:.2f}  ({metric.get_signature()})"
+        step = max(1, len(best) // 20)  # samples are chosen by their place, not by a person
+        for sample in [*zip(sources, best, references, strict=True)][step // 2 :: step][:20]:
+            yield "\n  {}\n  → {}\n  = {}".format(*sample)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+import copy
+import functools
+import inspect
 from typing import Any
 
 import numpy as np
-from coursekit.checks.api import ANSWERS_DIFFER, judge, load
-from coursekit.checks.asked_again import Asked
+from coursekit.checks import questions
+from coursekit.checks.api import ANSWERS_DIFFER, judge
 
 from autograder.course.masters import solution
 
@@ -19,20 +20,6 @@ def hints(question: str, answer: Any) -> list[str]:
     return [mark.hint for mark in judge(LAB, question, answer).marks if not mark.passed]
 
 
-def test_counts_in_a_default_argument_are_named_as_such_whatever_they_spoil() -> None:
-    right = solution(LAB)["transition_matrix"]
-
-    def transition_matrix(sentences: Any, weights: Any, said: list[Any] = [], heavy: list[Any] = []) -> Any:  # noqa: B006
-        said += sentences
-        heavy += weights
-        vocabulary, P = right(said, heavy)
-        own = sorted({word for sentence in sentences for word in sentence.split()})
-        places = [vocabulary.index(word) for word in own]
-        return own, P[np.ix_(places, places)]
-
-    assert hints("transition_matrix", transition_matrix)[0] == ANSWERS_DIFFER
-
-
 def test_a_table_outside_of_the_function_that_all_checks_let_pass_turns_the_card_red() -> None:
     right, calls = solution(LAB)["normalise_rows"], []
 
@@ -40,7 +27,7 @@ def test_a_table_outside_of_the_function_that_all_checks_let_pass_turns_the_card
         calls.append(1)
         return right(N) + 1e-3 * (len(calls) > asked)
 
-    asked = sum(len(part["cases"]) for part in load(LAB)["normalise_rows"].parts)
+    asked = sum(len(part["cases"]) for part in questions.questions_of(LAB)["normalise_rows"].parts)
     assert hints("normalise_rows", normalise_rows) == [ANSWERS_DIFFER]
 
 
@@ -63,46 +50,43 @@ def test_the_hint_stands_at_the_first_red_check_or_in_a_line_of_its_own() -> Non
     assert "writes into the same array" in next(mark.hint for mark in marks if not mark.passed)
 
 
-def test_one_array_for_all_calls_is_seen_and_who_changes_an_earlier_result_is_not_blamed_for_it() -> None:
-    room: dict[Any, Any] = {}
+def test_who_answers_alike_is_not_blamed_and_slow_parts_are_not_asked_again(monkeypatch: Any) -> None:
+    right, known, calls = solution(LAB)["normalise_rows"], {}, []
 
-    def overwrites(N: Any) -> Any:
-        room.setdefault(N.shape, N.copy())[...] = N
-        return room[N.shape]
+    def cached(N: Any) -> Any:
+        return known.setdefault((N.shape, N.dtype.str, N.tobytes()), right(N))
 
-    def halved(x: Any) -> Any:
-        x /= 2
-        return x
+    def counted(N: Any) -> Any:
+        calls.append(1)
+        return right(N)
 
-    asked, again = Asked(overwrites), Asked(halved)
-    first = asked.function(np.eye(3))
-    asked.function(np.ones((3, 3)))
-    assert asked.overwrites and first[0, 1] == 1
-    again.function(again.function(np.ones(3)))
-    assert not again.overwrites
-
-
-def test_who_answers_alike_is_not_blamed() -> None:
-    answers: tuple[Callable[..., Any], ...] = (
-        lambda x: {"a": x, "b": [x, float("nan")]},
-        cache(lambda x: np.full(3, np.nan)),
-        lambda x: (object(), iter([x])),
-    )
-    for answer in answers:
-        asked = Asked(answer)
-        for x in range(3):
-            asked.function(x)
-        assert not asked.answers_differ() and not asked.overwrites
-    draws = Asked(lambda rng, n: rng.normal(size=n))
-    draws.function(np.random.default_rng(1), 3)
-    assert not draws.answers_differ(), "the generator is as it was at the first call"
+    for answer in (cached, lambda N: iter(right(N)), counted):
+        assert judge(LAB, "normalise_rows", answer).passed
+    assert ANSWERS_DIFFER not in hints("normalise_rows", lambda N: {"rows": right(N)}.values())
+    twice = len(calls)
+    monkeypatch.setattr(questions, "AGAIN_SECONDS", 0.0)
+    assert judge(LAB, "normalise_rows", counted).passed and twice > len(calls) - twice > 0
 
 
-def test_large_and_slow_calls_and_those_with_functions_are_not_made_again() -> None:
-    seen = []
-    asked = Asked(lambda x: seen.append(1))
-    asked.function(np.zeros(20_000))
-    asked.function(lambda: None)
-    assert len(seen) == 2
-    assert not asked.answers_differ()
-    assert len(seen) == 2
+def test_a_change_in_place_is_named_and_spoils_no_later_check() -> None:
+    def doubles(x: Any) -> None:
+        x *= 2
+
+    for lab, question, change in (
+        (LAB, "bigram_counts", lambda words: words.append("ava")),
+        ("04_tokenizer", "count_pairs", lambda words: words.update({(1, 2): 3})),
+        ("07_self_attention", "scaled_dot_product_attention", doubles),
+        ("08_multi_head", "merge_heads", doubles),
+    ):
+        right = solution(lab)[question]
+
+        @functools.wraps(right)
+        def wrong(*given: Any, right: Any = right, change: Any = change) -> Any:
+            result = right(*copy.deepcopy(given))
+            change(given[0])
+            return result
+
+        name = next(iter(inspect.signature(right).parameters))
+        red = next(mark.hint for mark in judge(lab, question, wrong).marks if not mark.passed)
+        assert f"Your answer changes `{name}`" in red, question
+        assert judge(lab, question, right).passed

@@ -9,6 +9,7 @@ import time
 import nbformat
 import pytest
 from coursekit.checks import api, time_limit
+from coursekit.checks.questions import questions_of
 from coursekit.checks.time_limit import TookTooLong, within
 from nbclient import NotebookClient
 
@@ -75,7 +76,7 @@ def test_the_checks_before_stay_on_the_card_and_the_rest_is_said_not_to_have_run
         return _for_ever() if len(asked) > first else right(counts)
 
     checks = api.checks_of(LAB, "normalise_rows")
-    first = len(api.load(LAB)["normalise_rows"].parts[0]["cases"])
+    first = len(questions_of(LAB)["normalise_rows"].parts[0]["cases"])
     monkeypatch.setattr(time_limit, "SECONDS", 0.5)
     marks = api.judge(LAB, "normalise_rows", never_ends_in_its_second_check).marks
     assert [mark.passed for mark in marks] == [True, False]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 import regex
 from coursekit.figures.token_boxes import published_merges, published_numbers
 from coursekit.provided import p04_tokenizer
@@ -37,11 +36,3 @@ def test_the_rhyme_and_the_name_that_nobody_trained_have_the_numbers_of_the_slid
     expected = list(map(int, RHYME.split()))
     assert _numbers("gpt2", " SolidGoldMagikarp", monkeypatch) == [43453]
     assert _numbers("gpt4", "\n".join(_given("lines")), monkeypatch) == expected == _given("slide")
-
-
-@pytest.mark.parametrize(("model", "count"), [("gpt2", 50_000), ("gpt4", 100_000)])
-def test_every_merge_makes_a_token_that_no_other_makes(model, count):
-    spelled = {byte: bytes([byte]) for byte in range(256)}
-    for (left, right), new in published_merges(model).items():
-        spelled[new] = spelled[left] + spelled[right]
-    assert len(set(spelled.values())) == len(spelled) == 256 + count

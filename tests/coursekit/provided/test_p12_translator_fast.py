@@ -91,14 +91,8 @@ def test_dropout_acts_in_training_only(own_kernels):
     assert fast.loss(batch).item() != fast.loss(batch).item()
     model.eval()
     assert fast.loss(batch).item() == fast.loss(batch).item()
-
-
-def test_the_readable_blocks_drop_what_the_fast_ones_drop():
-    """With p so large that nearly nothing is left, both are LayerNorm of the input."""
-    block = DecoderBlock(8, 2, 8, dropout=0.999)
-    x = torch.randn(1, 3, 8)
-    torch.manual_seed(1)
-    assert (block(x, x) - nn.functional.layer_norm(x, (8,))).abs().median() < 1e-3
+    block, x = DecoderBlock(8, 2, 8, dropout=0.4), torch.randn(1, 3, 8)
+    assert not torch.equal(block(x, x), block(x, x)), "the readable blocks drop, too"
 
 
 @pytest.fixture(scope="module")

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
-import importlib.util
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-
-from nbformat.notebooknode import NotebookNode
-from nbgrader.utils import is_grade, is_locked, is_solution
+from typing import TYPE_CHECKING
 
 from autograder.course.names import names_used, symbols
+
+if TYPE_CHECKING:
+    from nbformat.notebooknode import NotebookNode
 
 #: Names that reach beyond values, into the interpreter or the file system of their process.
 _REACHES_AROUND = frozenset({
@@ -27,8 +26,6 @@ _REACHES_AROUND = frozenset({
     "inspect", "mock", "patch", "monkeypatch", "redirect_stdout", "redirect_stderr", "capsys", "sys", "os", "subprocess",
     "pathlib", "Path", "importlib", "gc", "tracemalloc", "dis", "getattr", "setattr", "delattr", "hasattr", "help", "id",
 })  # fmt: skip
-#: Names that a file of hidden tests uses itself.
-_TAKEN = frozenset({"student", "hidden_test", "moved_cell"})
 #: Names that end a process, or raise an error that no ``except Exception`` catches.
 _ENDS = frozenset(
     {"exit", "quit", "SystemExit", "KeyboardInterrupt", "GeneratorExit", "BaseException", "abort", "_exit"}
@@ -65,7 +62,7 @@ class TestCell:
     points: float
     source: str
     reason: str = ""
-    #: The student's names that it calls, and those whose value it looks at.
+    #: The notebook's names that students may bind otherwise: those that it calls, and those whose value it looks at.
     functions: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
     #: Names that other cells give it: imports, helpers, constants.
@@ -95,10 +92,15 @@ def test_cells_of(cells: Sequence[NotebookNode]) -> tuple[list[TestCell], Names]
     names = _names_of(cells)
     found = []
     for place, cell in enumerate(cells):
-        if cell.cell_type == "code" and is_grade(cell) and not is_solution(cell):
+        if cell.cell_type == "code" and _is_test(cell):
             data = cell.metadata.nbgrader
             found.append(_judge(place, data["grade_id"], float(data["points"]), cell.source, names))
     return found, names
+
+
+def _is_test(cell: NotebookNode) -> bool:
+    data = cell.metadata.get("nbgrader", {})
+    return bool(data.get("grade") and not data.get("solution"))
 
 
 def _names_of(cells: Sequence[NotebookNode]) -> Names:
@@ -124,7 +126,7 @@ def _names_of(cells: Sequence[NotebookNode]) -> Names:
         versions.setdefault(name, set()).add(ast.dump(node))
     for cell, name, node in bound:
         if not _is_given(cell, node) or len(versions[name]) > 1:
-            if is_grade(cell) and not is_solution(cell):
+            if _is_test(cell):
                 names.left_by_tests.setdefault(name, cell.metadata.nbgrader["grade_id"])
             else:
                 names.made[name] = _kind(node, name)
@@ -141,10 +143,11 @@ def _names_of(cells: Sequence[NotebookNode]) -> Names:
 
 def _is_given(cell: NotebookNode, node: ast.stmt) -> bool:
     """Whether what a statement binds is the same whatever the student does: an import, or a given cell's plain definition."""
+    data = cell.metadata.get("nbgrader", {})
     if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return not is_solution(cell) and getattr(node, "module", "") != "__future__"
-    restored = is_locked(cell)  # a test cell is, too
-    return restored and (isinstance(node, ast.FunctionDef) or _is_constant(node))
+        return not data.get("solution") and getattr(node, "module", "") != "__future__"
+    restored = _is_test(cell) or (data.get("locked") and not data.get("solution"))
+    return bool(restored) and (isinstance(node, ast.FunctionDef) or _is_constant(node))
 
 
 def _is_constant(node: ast.stmt) -> bool:
@@ -198,14 +201,6 @@ def _parsed(source: str) -> ast.Module | None:
         return None
 
 
-def _may_stand_in_a_function(tree: ast.Module) -> bool:
-    """Whether a cell's statements are valid inside a function: ``from __future__`` is not."""
-    inside = ast.parse("def test():\n    pass")
-    assert isinstance(inside.body[0], ast.FunctionDef)
-    inside.body[0].body += tree.body
-    return _parsed(ast.unparse(inside)) is not None
-
-
 def _judge(place: int, grade_id: str, points: float, source: str, names: Names) -> TestCell:
     """One cell: the first reason against moving it, or what it needs outside."""
     tree = _parsed(source)
@@ -218,11 +213,11 @@ def _judge(place: int, grade_id: str, points: float, source: str, names: Names) 
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
     here = {name for node in tree.body for name in bound_by(node)}
-    made = sorted((free & names.made.keys()) - here)
+    made = sorted(free & names.made.keys())
     functions = tuple(name for name in made if name in calls or names.made[name] == "function")
     values = tuple(name for name in made if name not in functions)
     given = _with_what_they_use((free - here) & names.given.keys(), names)
-    reasons = _reasons(place, tree, free, here, functions, names)
+    reasons = _reasons(place, tree, free, here, {*functions} - here, given, names)
     return TestCell(grade_id, points, source, next(reasons, ""), functions, values, given)
 
 
@@ -238,115 +233,54 @@ def _with_what_they_use(wanted: set[str], names: Names) -> tuple[str, ...]:
 
 
 def _reasons(
-    place: int, tree: ast.Module, free: set[str], here: set[str], functions: tuple[str, ...], names: Names
+    place: int,
+    tree: ast.Module,
+    free: set[str],
+    here: set[str],
+    functions: set[str],
+    given: tuple[str, ...],
+    names: Names,
 ) -> Iterator[str]:
     """The reasons against moving a cell, the simplest first."""
     deleted = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
     if deleted & names.made.keys():
         yield f"it deletes {_listed(deleted & names.made.keys())}"
-    anew = {name for name in here & names.made.keys() if not _is_own(name, place, tree, names)}
-    if anew:
-        yield f"it binds {_listed(anew)} anew, which the notebook made"
-    if any(isinstance(node, ast.Global) for node in ast.walk(tree)):
-        yield "it changes global names"
-    if taken := (free | here) & _TAKEN:
-        yield f"it uses the name {_listed(taken)}, which hidden tests have for something else"
     if around := (free | _attributes(tree)) & _REACHES_AROUND:
         yield f"it uses {_listed(around)}, which looks beyond values"
     if ends := free & _ENDS:
         yield f"it uses {_listed(ends)}, which ends the process"
-    if any(
-        isinstance(n, (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.Yield, ast.YieldFrom))
-        for n in ast.walk(tree)
-    ):
-        yield "it awaits or yields"
     if classes := {name for name in free if names.made.get(name) == "class"}:
         yield f"it uses the class {_listed(classes)}, whose objects stay in the notebook"
     if left := (free & names.left_by_tests.keys()) - here - names.made.keys():
         yield f"it uses {_listed(left)}, which the test cell {names.left_by_tests[min(left)]} makes"
-    lasting = {
-        n
-        for node in tree.body
-        if not isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef))
-        for n in bound_by(node)
-    }
+    definitions = (ast.Import, ast.ImportFrom, ast.FunctionDef)
+    lasting = {n for node in tree.body if not isinstance(node, definitions) for n in bound_by(node)}
+    lasting |= here & names.made.keys()
     if needed := {name for name in lasting if names.used.get(name, set()) - {place}}:
         yield f"it makes {_listed(needed)}, which another cell uses"
     if strange := free - here - names.made.keys() - names.given.keys() - set(dir(builtins)):
         stars = "".join(f", unless “from {module} import *” does" for module in sorted(names.taken_whole))
         yield f"it uses {_listed(strange)}, which no cell makes{stars}"
-    for name in _with_what_they_use(free & names.given.keys() - here, names):
+    for name in given:
         helper = names.given[name]
         inside = names_used(ast.unparse(helper)) if isinstance(helper, ast.FunctionDef) else set()
         known = names.given.keys() | set(dir(builtins))
         if reached := (inside - known) | (inside & _REACHES_AROUND) | (_attributes(helper) & _REACHES_AROUND):
             yield f"its helper {name} uses {_listed(reached)}"
-    yield from _modules(tree, [names.given[name] for name in free & names.given.keys()])
+    yield from _modules(tree, [names.given[name] for name in given])
     modules = {name for name, node in names.given.items() if isinstance(node, (ast.Import, ast.ImportFrom))}
     modules |= {
         n for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)) for n in bound_by(node)
     }
-    used = [names.given[name] for name in _with_what_they_use(free & names.given.keys() - here, names)]
+    used = (names.given[name] for name in given)
     if lasting_settings := {one for node in (tree, *used) for one in _sets(node, modules)}:
         yield f"it sets {_listed(lasting_settings)}, which would hold for the tests after it"
     yield from _identities(tree)
-    if not _may_stand_in_a_function(tree):
-        yield "it holds a statement that may stand in no function"
-    for name in functions:
+    for name in sorted(functions):
         if any(isinstance(node, ast.Name) and node.id == name and not fine for node, fine in _uses(tree)):
             yield f"it looks at the function {name} itself, not only at what it returns"
     if tree.body and isinstance(tree.body[-1], ast.Expr) and not _gives_nothing(tree.body[-1].value):
         yield "its last line may be a number of points"
-    if not any(isinstance(node, (ast.Assert, ast.Raise, ast.Call)) for node in ast.walk(tree)):
-        yield "it asserts nothing"
-
-
-def _is_own(name: str, place: int, tree: ast.Module, names: Names) -> bool:
-    """Whether the cell binds a name before it uses it, and no other cell uses the value."""
-    if names.used.get(name, set()) - {place}:
-        return False
-    for node in tree.body:
-        if name in names_used(ast.unparse(_until_bound(node, name))):
-            return False
-        if name in bound_by(node) and not isinstance(node, _BRANCHES):
-            return True
-    return True
-
-
-#: Statements that may bind a name or not.
-_BRANCHES = (ast.If, ast.While, ast.Try, ast.TryStar, ast.Match)
-
-
-def _until_bound(node: ast.stmt, name: str) -> ast.stmt:
-    """The statement without the parts that run after it has bound the name, such as the body of ``except … as name``."""
-    node = copy.deepcopy(node)
-    for part in ast.walk(node):
-        match part:
-            case ast.AugAssign(target=ast.Name(id=changed), value=value):
-                part.value = ast.Tuple([ast.Name(changed, ast.Load()), value], ast.Load())
-            case ast.ExceptHandler(name=bound) if bound == name:
-                part.body = [ast.Pass()]
-            case ast.For(target=head) | ast.AsyncFor(target=head) if _binds(name, head):
-                part.body = [ast.Pass()]
-            case ast.With(items=heads) | ast.AsyncWith(items=heads) if _binds(name, *heads):
-                part.body = [ast.Pass()]
-            case ast.match_case(pattern=head) if _binds(name, head):
-                part.body, part.guard = [ast.Pass()], None
-    return node
-
-
-def _binds(name: str, *heads: ast.AST) -> bool:
-    """Whether targets or patterns bind the name."""
-    for part in (part for head in heads for part in ast.walk(head)):
-        match part:
-            case (
-                ast.Name(id=bound, ctx=ast.Store())
-                | ast.MatchAs(name=bound)
-                | ast.MatchStar(name=bound)
-                | ast.MatchMapping(rest=bound)
-            ) if bound == name:
-                return True
-    return False
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -371,15 +305,8 @@ def _modules(tree: ast.Module, given: list[ast.stmt]) -> Iterator[str]:
             root = module.partition(".")[0]
             if root == "__main__":
                 yield "it imports __main__, which is the notebook itself"
-            elif root in ("autograder", "coursekit") or not _is_installed(root):
-                yield f"it imports {module}, which is not installed here"
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return bool(module) and importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError, AttributeError):  # what stands in sys.modules need not come from a file
-        return False
+            elif root in ("autograder", "coursekit"):
+                yield f"it imports {module}, which is the grader's own here"
 
 
 def _sets(tree: ast.AST, modules: set[str]) -> Iterator[str]:

@@ -1,0 +1,41 @@
+"""What the check cards say that a student saved in the notebook. It is the student's word, no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from coursekit.notebook.verdict import MIME
+
+from autograder.results import whole_sentences
+
+#: How many outputs of a cell, and lines of a card, are looked at.
+MOST = 50
+
+
+def saved_checks(outputs: Iterable[Any]) -> dict[str, list[tuple[bool, str]]]:
+    """Question -> whether each line of its last card holds, and the line; from the ``outputs`` of each cell."""
+    return {question: [*_lines(marks)] for question, marks in _cards(outputs)}
+
+
+def _cards(outputs: Iterable[Any]) -> Iterator[tuple[str, list[Any]]]:
+    for of_cell in outputs:
+        for output in of_cell[:MOST] if isinstance(of_cell, list) else ():
+            data = output.get("data") if isinstance(output, dict) else None
+            match data.get(MIME) if isinstance(data, dict) else None:
+                case {"question": str(question), "marks": list(marks)}:
+                    yield question, marks[:MOST]
+
+
+def _lines(marks: list[Any]) -> Iterator[tuple[bool, str]]:
+    for mark in marks:
+        match mark:
+            case [str(title), True, _]:
+                yield True, whole_sentences(_clean(title))
+            case [str(title), _, hint]:
+                yield False, whole_sentences(_clean(f"{title} {hint}".strip()))
+
+
+def _clean(text: str) -> str:
+    """Without lone surrogates, which no file and no page can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
