@@ -105,8 +105,8 @@ def photograph_lab(browser: Browser, folder: Path) -> bytes:
         _run_all(page)
         top = _scrolled_to(page, TOP)
         figure = page.locator(".jp-CodeCell", has_text=BOTTOM)
-        figure.locator(".jp-InputArea").evaluate("code => code.style.display = 'none'")
-        return _above(page, figure.locator("img"), top)
+        figure.locator(".jp-InputArea").first.evaluate("code => code.style.display = 'none'")
+        return _above(page, figure.locator("img").first, top)
 
 
 def _run_all(page: Page) -> None:
