@@ -221,31 +221,16 @@ class SubmissionResult:
 
     def as_json(self) -> dict[str, Any]:
         """The documented JSON shape of one row of ``grade --json``."""
-        return {
-            "student": self.student,
-            "lab": self.lab,
-            "status": self.status,
-            "score": self.score,
-            "max_score": self.max_score,
-            "seconds": round(self.seconds, 4),
-            "isolation": self.isolation,
-            "notes": list(self.notes),
-            "questions": [
-                {
-                    "name": q.name,
-                    "points": q.points,
-                    "max_points": q.max_points,
-                    "tests": [{"name": t.name, "passed": t.passed, "message": t.message} for t in q.tests],
-                    "misconception": q.misconception,
-                    "hint": q.hint,
-                    "cause": q.cause,
-                    "generated": q.generated,
-                    "error": q.error,
-                    "forbidden": list(q.forbidden),
-                }
-                for q in self.questions
-            ],
-        }
+        questions = [
+            _shown(q, _OF_A_QUESTION)
+            | {"tests": [_shown(test, ("name", "passed", "message")) for test in q.tests]}
+            | {"forbidden": list(q.forbidden)}
+            for q in self.questions
+        ]
+        row = _shown(
+            self, ("student", "lab", "status", "score", "max_score", "seconds", "isolation", "notes")
+        )
+        return row | {"seconds": round(self.seconds, 4), "notes": list(self.notes), "questions": questions}
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for the result store; ``from_dict`` reads it back."""
@@ -267,3 +252,13 @@ class SubmissionResult:
         checks = {name: [(bool(p), str(s)) for p, s in rows] for name, rows in data["public_checks"].items()}
         notes = {name: tuple(data.get(name, ())) for name in ("notes", "run_notes", "tested", "choices")}
         return cls(**{**data, **notes, "questions": questions, "public_checks": checks})
+
+
+_OF_A_QUESTION = (
+    *("name", "points", "max_points", "tests", "misconception", "hint", "cause", "generated", "error"),
+    "forbidden",
+)
+
+
+def _shown(thing: object, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(thing, name) for name in names}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -72,6 +74,23 @@ SLOW_TESTS = (
 )
 #: ... and whatever asks for a graded class or a browser.
 SLOW_FIXTURES = frozenset({"frozen", "graded", "graded_class", "browser", "serve", "visit"})
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Give this run a folder that other users may enter: the one that all runs share is closed when another run begins."""
+    if config.option.basetemp is None:
+        own = Path(tempfile.mkdtemp(prefix="course-tests-"))
+        own.chmod(0o755)
+        config.option.basetemp = own / "run"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Remove that folder, unless a test failed."""
+    own = Path(session.config.option.basetemp).parent
+    if exitstatus == 0 and own.name.startswith("course-tests-"):
+        shutil.rmtree(own, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

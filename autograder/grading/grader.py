@@ -254,7 +254,7 @@ class Grader:
         cells = labelled_sources(repaired)
         place = [label for label, _ in cells].index(check)
         with budgets.of(name):
-            if not session.stand_after(check) or _graded_name(session, self.lab, name) == name:
+            if not session.stand_after(check) or _graded_name(session, name) == name:
                 return None
         notes: list[str] = []
         forbidden = self._forbidden([source for _, source in cells[: place + 1]], notes, [name])
@@ -325,7 +325,7 @@ class Grader:
     ) -> tuple[QuestionResult, Mapping[int, Outcome]]:
         """The question's result, with the cause of what fails; and what its calls came to, where a slip has no name."""
         points = dict(spec(self.lab).questions)[name]
-        function = _graded_name(session, self.lab, name)
+        function = _graded_name(session, name)
         endless = [other for other, known in others.items() if other != name and known.status in _ENDS_AGAIN]
         wrong = [other for other, known in others.items() if known.leans_or_fails]
         tested = run_tests(session, clock, function, tests_of(self.lab)[name], endless, wrong)
@@ -372,7 +372,7 @@ class Grader:
             return question
         tests = zip(tests_of(self.lab)[question.name], question.tests, strict=True)
         passed = [test for test, result in tests if result.passed]
-        seen = _seen_called(session, self.lab, judged, names, passed)
+        seen = _seen_called(session, judged, names, passed)
         points = 0.0 if seen and settings().forbidden == "zero" else question.points
         return replace(question, forbidden=seen, points=points)
 
@@ -391,7 +391,7 @@ def _with_generated_name(
 
 
 def _seen_called(
-    session: Session, lab: str, judged: Judged, names: Sequence[str], tests: Sequence[HiddenTest]
+    session: Session, judged: Judged, names: Sequence[str], tests: Sequence[HiddenTest]
 ) -> tuple[str, ...]:
     """A library function of ``names`` that the student's code calls while these tests run.
 
@@ -402,7 +402,7 @@ def _seen_called(
         session.start_question(reserved=0.0)
         if not session.stand_after(judged.after) or not session.student(question).watch(names):
             return ()
-        student = session.student(_graded_name(session, lab, question))
+        student = session.student(_graded_name(session, question))
         clock, until = JudgeClock(WATCH_SECONDS), time.monotonic() + WATCH_SECONDS
         for test in tests:
             with clock.judging():
@@ -616,12 +616,11 @@ def _naming_the_question(note: str, template: Template) -> str:
     return note
 
 
-def _graded_name(session: Session, lab: str, question: str) -> str:
+def _graded_name(session: Session, question: str) -> str:
     """The name of the answer as it stood when its test cell ran, or else as it is now."""
     kept = kept_name(question)
     try:
-        every = [kept_name(name) for name, _ in spec(lab).questions]
-        return kept if session.revive() and kept in session.callables(every) else question
+        return kept if session.revive() and session.is_callable(kept) else question
     except (StudentGone, StudentError):
         return question
 

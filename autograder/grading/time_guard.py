@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from types import FrameType
 
 #: Bytes of addresses that judging a value may take beyond what the process has: the usual tests take a hundredth of it.
@@ -53,7 +54,7 @@ def judging(seconds: float = 0.0) -> Iterator[None]:
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
-    modules, imports = {*sys.modules}, _imports_under(sys._getframe())
+    last, imports = next(reversed(sys.modules)), _imports_under(sys._getframe())
 
     def stop(number: int, frame: FrameType | None) -> None:
         if _imports_under(frame) > imports:  # half a module would stay with this process for good
@@ -73,7 +74,7 @@ def judging(seconds: float = 0.0) -> Iterator[None]:
         finally:  # where the clock strikes here, it would go on striking
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             signal.signal(signal.SIGVTALRM, before)
-        _refuse_half_imported(modules)
+        _refuse_half_imported(last)
 
 
 def _imports_under(frame: FrameType | None) -> int:
@@ -85,9 +86,9 @@ def _imports_under(frame: FrameType | None) -> int:
     return count
 
 
-def _refuse_half_imported(before: set[str]) -> None:
-    """Raise ``HalfImported`` if parts of a package have come since, and the package has not: Python takes only that back."""
-    for name in sys.modules.keys() - before:
+def _refuse_half_imported(last: str) -> None:
+    """Raise ``HalfImported`` if parts of a package came after the module ``last``, and the package did not: Python takes only that back."""
+    for name in takewhile(last.__ne__, reversed(sys.modules)):
         package = name.rpartition(".")[0]
         if package and package not in sys.modules:
             raise HalfImported(package)

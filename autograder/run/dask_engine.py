@@ -1,31 +1,30 @@
 """The Dask engine: the same unit of work on a cluster, for classes that outgrow one machine.
 
 A Dask worker needs the package and a kernel with namespaces, nothing else: masters, tests, kit and data come
-in an archive, submissions in their tasks. Each thread of a Dask worker starts a worker process of ours, so that
+in an archive, submissions in their tasks. Each thread of a Dask worker takes a worker process of ours, so that
 nothing of one course or run stays in the cluster's own processes.
 """
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import hashlib
 import io
+import itertools
 import logging
 import shutil
 import ssl
 import sys
 import tempfile
-import threading
 import uuid
 import zipfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import dask
-from distributed import CancelledError, Client, KilledWorker, LocalCluster, get_worker, wait
+from distributed import CancelledError, Client, KilledWorker, LocalCluster, WorkerPlugin, get_worker, wait
 
 from autograder.course.visible_files import KIT, files_below, grader_files
 from autograder.errors import GradingError
@@ -49,120 +48,88 @@ def grade_all(
     Each result comes when it is there. What a lost Dask worker had in hand is done by another.
     """
     with _client(address, jobs) as (client, where):
-        yield _Run(client, where, assignment, iter(tasks)).results()
+        yield _results(client, where, assignment, iter(tasks))
 
 
-class _Run:
-    """One class on a cluster: what is under way, and what has to be tried again."""
+def _results(
+    client: Client, address: str, assignment: Assignment, tasks: Iterator[Task]
+) -> Iterator[SubmissionResult]:
+    """Each result as it comes. ``GradingError`` when scheduler or workers are gone, or cannot grade."""
+    graders, attempts, under_way = Graders(assignment), Attempts(assignment), dict[Any, Task]()
 
-    def __init__(self, client: Client, address: str, assignment: Assignment, tasks: Iterator[Task]):
-        self.client, self.address = client, address
-        self.tasks = tasks
-        self.attempts = Attempts(assignment)
-        archive = pack(assignment)
-        # A task, not scattered data: when the workers that hold it are lost, it can be made again.
-        self.archive = client.submit(
-            _the_same, archive, key=f"archive-{archive.digest}-{uuid.uuid4().hex[:8]}"
-        )
-        self.under_way: dict[Any, Task] = {}
-        #: Dask workers that cannot begin here, with the reason: they get no more tasks.
-        self.unfit: dict[str, str] = {}
-        #: The workers that a task may go to, of those tasks that may not go to each.
-        self.places: dict[Any, frozenset[str]] = {}
+    def send(task: Task) -> None:
+        key = f"grade-{uuid.uuid4().hex}"
+        under_way[client.submit(_grade, graders.name, task, key=key, pure=False)] = task
 
-    def results(self) -> Iterator[SubmissionResult]:
-        """Each result as it comes. ``GradingError`` when scheduler or workers are gone, or cannot grade at all."""
-        try:
-            self.fill()
-            while self.under_way:
-                for future in self.some_done():
-                    if (result := self.result_of(future)) is not None:
-                        yield result
-                self.fill()
-        except (OSError, CancelledError) as error:
-            raise GradingError(
-                f"The Dask scheduler at {self.address} was lost ({_in_words(error)}): what was graded is kept, start it and "
-                "grade again for the rest."
-            ) from None
-
-    def some_done(self) -> list[Any]:
-        """The tasks that are done, one at least. A cluster that has lost all workers that can grade has some time to get others."""
-        without, lost = 0, f"The Dask scheduler at {self.address} has lost all its workers"
+    try:
+        with _needs_this_version():
+            client.register_plugin(graders)
         while True:
-            try:
-                with self.client.as_current():
-                    return list(wait([*self.under_way], _SAID_AFTER, "FIRST_COMPLETED").done)
-            except TimeoutError:
-                without = 0 if self.fit() else without + _SAID_AFTER
-            lost += " that can grade" if self.unfit and "that can" not in lost else ""
-            if without >= _WORKERS_WITHIN:
-                raise GradingError(
-                    f"{lost}: what was graded is kept, start some and grade again for the rest."
-                )
-            if without == _SAID_AFTER:
-                _say_without_workers(lost)
-            if not without:
-                self.send_elsewhere()
+            most = _AHEAD * (sum(client.nthreads().values()) or 1)
+            for task in itertools.islice(
+                tasks, max(0, most - len(under_way))
+            ):  # each is read when it is sent
+                send(task)
+            if not under_way:
+                break
+            for future in _done(client, list(under_way), address):
+                task = under_way.pop(future)
+                kind, value = _outcome(future)
+                if kind == "done":
+                    attempts.any_done = True
+                    yield value
+                elif (result := attempts.failed(task, kind, value)) is not None:
+                    yield result
+                else:
+                    send(task)
+        with contextlib.suppress(Exception):  # all is graded, whatever becomes of the cluster
+            client.unregister_worker_plugin(graders.name)
+    except (OSError, CancelledError) as error:
+        why = "the connection ended" if isinstance(error, CancelledError) else _in_words(error)
+        raise GradingError(
+            f"The Dask scheduler at {address} was lost ({why}): what was graded is kept, start it and "
+            "grade again for the rest."
+        ) from None
 
-    def result_of(self, future: Any) -> SubmissionResult | None:
-        """The result of a task that is done, or None where it was sent again."""
-        task = self.under_way.pop(future)
-        self.places.pop(future, None)
-        kind, value = _outcome(future)
-        if kind == "done":
-            self.attempts.any_done = True
-            return value  # type: ignore[no-any-return]
-        if kind == "unfit":
-            worker, reason = value
-            if worker not in self.unfit:
-                print(f"The Dask worker {worker} takes no part: {reason}.", file=sys.stderr, flush=True)
-            self.unfit[worker] = reason
-            if not self.fit() and not self.attempts.any_done:
-                raise GradingError(f"No Dask worker can grade: {reason}.")
-        elif (result := self.attempts.failed(task, kind, value)) is not None:
-            return result
-        self.send(task)
-        return None
 
-    def fit(self) -> list[str]:
-        """The addresses of the workers that can grade, as far as anybody knows."""
-        return [worker for worker in self.client.nthreads() if worker not in self.unfit]
-
-    def fill(self) -> None:
-        """Send tasks ahead, each read when it is sent."""
-        threads = sum(self.client.nthreads().values()) or 1
-        while len(self.under_way) < _AHEAD * threads and (task := next(self.tasks, None)) is not None:
-            self.send(task)
-
-    def send(self, task: Task) -> None:
-        # Where nobody can grade now, it waits: for the scheduler's own address, where no worker is.
-        places = (self.fit() or [self.address]) if self.unfit else None
-        future = self.client.submit(
-            _grade, self.archive, task, key=f"grade-{uuid.uuid4().hex}", pure=False, workers=places
-        )
-        self.under_way[future] = task
-        if places is not None:
-            self.places[future] = frozenset(places)
-
-    def send_elsewhere(self) -> None:
-        """Send again what waits for workers that are gone, while others, who came later, can do it."""
-        fit = frozenset(self.fit())
-        for future in [future for future, places in self.places.items() if not places & fit]:
-            task = self.under_way.pop(future)
-            del self.places[future]
-            future.cancel()
-            self.send(task)
+def _done(client: Client, futures: list[Any], address: str) -> list[Any]:
+    """The tasks that are done, one at least. A cluster without workers has some time to get one."""
+    without, lacking = 0, f"The Dask scheduler at {address} has no workers"
+    while True:
+        try:
+            with client.as_current():
+                return list(wait(futures, _SAID_AFTER, "FIRST_COMPLETED").done)
+        except TimeoutError:
+            without = 0 if client.nthreads() else without + _SAID_AFTER
+        if without >= _WORKERS_WITHIN:
+            raise GradingError(
+                f"{lacking}: what was graded is kept, start some and grade again for the rest."
+            )
+        if without == _SAID_AFTER:
+            print(
+                f"{lacking}: start some. Waiting {_WORKERS_WITHIN} seconds for the first (Ctrl + C ends it).",
+                file=sys.stderr,
+                flush=True,
+            )
 
 
 def _outcome(future: Any) -> tuple[str, Any]:
     """A task's outcome: (kind, value) as in a worker's messages."""
     try:
-        kind, value = future.result()
+        with _needs_this_version():
+            kind, value = future.result()
         return kind, value
     except KilledWorker:
         return "died", "the Dask workers that graded it were lost, one after another"
-    except (OSError, CancelledError):
-        raise  # the scheduler
+
+
+@contextlib.contextmanager
+def _needs_this_version() -> Iterator[None]:
+    """Make a sentence of what other versions of the package raise; a lost scheduler or worker is none of these errors."""
+    try:
+        yield
+    except (OSError, CancelledError, KilledWorker):
+        raise
     except Exception as error:
         raise GradingError(
             f"The Dask cluster cannot grade ({type(error).__name__}: {error}): "
@@ -199,63 +166,63 @@ def _client(address: str, jobs: int) -> Iterator[tuple[Client, str]]:
                 f"No Dask scheduler can be reached at {address} ({_in_words(error)}): check the address, that it runs, and, "
                 "for tls://, the certificates in Dask's own settings (docs/run_a_course.md)."
             ) from None
-        _wait_for_workers(client, address)
         yield client, address
 
 
-def _wait_for_workers(client: Client, address: str) -> None:
-    """Wait for the first worker, and say so where it takes longer than anybody waits in silence."""
-    try:
-        client.wait_for_workers(1, timeout=_SAID_AFTER)
-        return
-    except TimeoutError:
-        _say_without_workers(f"The Dask scheduler at {address} has no workers yet")
-    try:
-        client.wait_for_workers(1, timeout=_WORKERS_WITHIN)
-    except TimeoutError:
-        raise GradingError(
-            f"The Dask scheduler at {address} has no workers: start some and try again."
-        ) from None
+class Graders(WorkerPlugin):
+    """The worker processes of each Dask worker for one assignment, whose files travel with it. A thread takes one each."""
+
+    def __init__(self, assignment: Assignment):
+        self.assignment = assignment
+        self.files = _packed(assignment)
+        identity = f"{assignment.context.whole} {assignment.settings.salt}".encode() + self.files
+        #: Other runs on the cluster have graders of their own; a run that was killed has left these.
+        self.name = f"autograder-{hashlib.sha256(identity).hexdigest()[:16]}"
+        self.folder = ""
+        self.idle: list[Worker] = []
+        self.trouble: OSError | None = None
+
+    def setup(self, worker: Any) -> None:
+        """Make a course of the files. Where there is no room, each task says so: of this method only a log would."""
+        try:
+            self.folder = tempfile.mkdtemp(prefix="course-", dir=worker.local_directory)
+            with zipfile.ZipFile(io.BytesIO(self.files)) as packed:
+                packed.extractall(self.folder)
+        except OSError as error:
+            self.trouble = error
+        root, old = Path(self.folder), self.assignment
+        data = tuple(root / "data" / path.relative_to(old.root / "data") for path in old.data)
+        self.assignment = replace(old, root=root, kit=root / KIT, data=data)
+
+    def teardown(self, worker: Any) -> None:
+        """End the worker processes."""
+        while self.idle:
+            self.idle.pop().stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def graded(self, task: Task) -> tuple[str, Any]:
+        """A worker process's message about ``task``: (kind, value). Raises ``OSError`` where none can be started."""
+        if self.trouble is not None:
+            raise self.trouble
+        try:
+            worker = self.idle.pop()
+        except IndexError:
+            worker = Worker(self.assignment)
+        kind, value = worker.graded(task)
+        if kind in ("died", "cannot start"):
+            worker.stop()
+        else:
+            self.idle.append(worker)
+        return kind, value
 
 
-def _say_without_workers(what: str) -> None:
-    print(
-        f"{what}: start some. Waiting {_WORKERS_WITHIN} seconds for the first (Ctrl + C ends it).",
-        file=sys.stderr,
-        flush=True,
-    )
-
-
-# ------------------------------------------------------------------------------------ what travels
-
-
-@dataclass(frozen=True)
-class WorkerArchive:
-    """An assignment whose files travel with it. ``digest`` names it."""
-
-    assignment: Assignment
-    files: bytes
-    digest: str
-
-
-def pack(assignment: Assignment) -> WorkerArchive:
-    """Put the masters and questions' files up to the lab, its kit and its data into an archive."""
+def _packed(assignment: Assignment) -> bytes:
+    """An archive of the masters and questions' files up to the lab, its kit and its data."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
         for source, name in sorted(set(_files(assignment)), key=lambda pair: pair[1]):
             packed.writestr(zipfile.ZipInfo(name), source.read_bytes(), zipfile.ZIP_DEFLATED)
-    files = content.getvalue()
-    identity = f"{assignment.context.whole} {assignment.settings.salt}"
-    return WorkerArchive(assignment, files, hashlib.sha256(identity.encode() + files).hexdigest()[:16])
-
-
-def unpack(archive: WorkerArchive, folder: Path) -> Assignment:
-    """Write the archive's files to ``folder``: a course of its own; the assignment as it is there."""
-    with zipfile.ZipFile(io.BytesIO(archive.files)) as packed:
-        packed.extractall(folder)
-    old = archive.assignment
-    data = tuple(folder / "data" / path.relative_to(old.root / "data") for path in old.data)
-    return replace(old, root=folder, kit=folder / KIT, data=data)
+    return content.getvalue()
 
 
 def _files(assignment: Assignment) -> Iterator[tuple[Path, str]]:
@@ -268,80 +235,11 @@ def _files(assignment: Assignment) -> Iterator[tuple[Path, str]]:
             yield file, f"data/{file.relative_to(assignment.root / 'data').as_posix()}"
 
 
-# ------------------------------------------------------------------------------------ inside a Dask worker
-
-
-class _Pool:
-    """The worker processes of one Dask worker for one archive. Threads take one each."""
-
-    def __init__(self, archive: WorkerArchive, home: str):
-        self.digest = archive.digest
-        self.folder = Path(tempfile.mkdtemp(prefix=f"course-{archive.digest}-", dir=home))
-        self.assignment = unpack(archive, self.folder)
-        self.idle: list[Worker] = []
-        self.closed = False
-
-    def take(self) -> Worker:
-        with _lock:
-            if self.idle:
-                return self.idle.pop()
-        return Worker(self.assignment)
-
-    def give_back(self, worker: Worker) -> None:
-        with _lock:
-            if not self.closed:
-                self.idle.append(worker)
-                return
-        worker.stop()
-
-    def close(self) -> None:
-        with _lock:
-            self.closed, idle = True, self.idle
-        for worker in idle:
-            worker.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-_lock = threading.Lock()
-_pool: _Pool | None = None
-
-
-def _pool_for(archive: WorkerArchive) -> _Pool:
-    """The pool of this process for ``archive``; one for another archive makes way."""
-    global _pool
-    old = None
-    with _lock:
-        if _pool is None or _pool.digest != archive.digest:
-            old, _pool = _pool, _Pool(archive, get_worker().local_directory)
-        mine = _pool
-    if old is not None:
-        old.close()
-    return mine
-
-
-@atexit.register
-def _close() -> None:
-    if _pool is not None:
-        _pool.close()
-
-
-def _the_same(archive: WorkerArchive) -> WorkerArchive:
-    return archive
-
-
-def _grade(archive: WorkerArchive, task: Task) -> tuple[str, Any]:
-    """The unit of work, as the local engine does it: (kind, value), a worker's own message.
-
-    ``("unfit", (address, reason))`` where this machine has no room to begin.
-    """
+def _grade(graders: str, task: Task) -> tuple[str, Any]:
+    """The unit of work, as the local engine does it: (kind, value), a worker's own message."""
+    here = get_worker()
+    plugin: Any = here.plugins[graders]
     try:
-        pool = _pool_for(archive)
-        worker = pool.take()
+        return plugin.graded(task)  # type: ignore[no-any-return]
     except OSError as error:
-        return "unfit", (get_worker().address, error.strerror or type(error).__name__)
-    kind, value = worker.graded(task)
-    if kind in ("died", "cannot start"):
-        worker.stop()
-    else:
-        pool.give_back(worker)
-    return kind, value
+        return "cannot start", f"The Dask worker {here.address} cannot grade: {error.strerror or error}."

@@ -8,7 +8,7 @@ import autograder.startup.one_thread  # noqa: F401 (before NumPy: the workers ar
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from autograder.sandbox.limits import Limits
 if TYPE_CHECKING:
     from autograder.gradebook.final_points import TeacherMarks
     from autograder.grading.task import Assignment, Task
-    from autograder.run.plan import EarlierRun, Plan
+    from autograder.run.plan import Plan
 
     #: (tasks, assignment, number of workers) -> the results as they come, in any order; what grades them ends with the block.
     Engine = Callable[[Iterable[Task], Assignment, int], AbstractContextManager[Iterator[SubmissionResult]]]
@@ -91,15 +91,26 @@ def run(
         absent = [s for s in _absent(class_) if students is None or s.student in students]
         class_, notebooks = class_ + absent, notebooks + read_class(absent, lab)
 
+        from autograder.course.policy_file import limits_of
+        from autograder.grading.task import Assignment
         from autograder.run.plan import EarlierRun, make_plan
 
         grade_all = engine_named(engine, zygotes)
         earlier = EarlierRun.in_folder(out, lab)
-        assignment = validate(lab, limits, kit, private, earlier)
+        assignment = Assignment.of(lab, limits or limits_of(lab), kit, private)
+        # Where all that the hidden tests rest on is as it was in the last run, they are not tried again.
+        if earlier.context != assignment.context:
+            from autograder.run.preflight import check_lab
+
+            check_lab(lab)
         plan = make_plan(notebooks, earlier, assignment.context, force)
-        if engine == "local":
-            zygotes.launch(plan.to_grade)
-        results = stack.enter_context(execute(plan, assignment, grade_all, jobs or cores(), out, force))
+        results: Iterator[SubmissionResult] = iter(())
+        if plan.to_grade:
+            if engine == "local":
+                zygotes.launch(plan.to_grade)
+            tasks, most = _tasks(plan, lab, out, force), min(jobs or cores(), len(plan.to_grade))
+            # Its workers are copies of this process: made before the store is open, and before what only the writer imports.
+            results = stack.enter_context(grade_all(tasks, assignment, most))
         planned(plan)
         return record(results, plan, assignment, class_, out, whole_class=students is None, graded=graded)
 
@@ -126,38 +137,6 @@ def _absent(class_: list[Submission]) -> list[Submission]:
         Submission(person.student, None)
         for person in class_list().absent(submission.student for submission in class_)
     ]
-
-
-def validate(
-    lab: str, limits: Limits | None, kit: Path, private: tuple[Path, ...], earlier: EarlierRun
-) -> Assignment:
-    """What workers need to know. Refuses a course with a mistake in its policy or its hidden tests.
-
-    The hidden tests are not tried again when all that they rest on is as it was in the last run.
-    """
-    from autograder.course.policy_file import limits_of
-    from autograder.grading.task import Assignment
-
-    assignment = Assignment.of(lab, limits or limits_of(lab), kit, private)
-    if earlier.context != assignment.context:
-        from autograder.run.preflight import check_lab
-
-        check_lab(lab)
-    return assignment
-
-
-def execute(
-    plan: Plan, assignment: Assignment, grade_all: Engine, jobs: int, out: Path, force: bool
-) -> AbstractContextManager[Iterator[SubmissionResult]]:
-    """Grade what the plan says; the results as they come, in any order.
-
-    The local engine's workers are copies of this process, made here: before the store is open, and before this process
-    imports what only the writer needs.
-    """
-    if not plan.to_grade:
-        return nullcontext(iter(()))
-    tasks = _tasks(plan, assignment.lab, out, force)
-    return grade_all(tasks, assignment, min(jobs, len(plan.to_grade)))
 
 
 def engine_named(name: str, zygotes: Zygotes) -> Engine:

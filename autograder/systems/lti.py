@@ -65,18 +65,20 @@ _REFUSALS = {
 }
 
 
-class _Request(Request):
-    """A request, for the library."""
+class _Browser(Request, CookieService):
+    """A browser's request, and the cookies that it is to keep: name -> value, seconds."""
+
+    session: Any = None
 
     def __init__(self, handler: Handler):
         super().__init__()
         self.params = {name: handler.get_argument(name) for name in handler.request.arguments}
         self.cookies = {name: morsel.value for name, morsel in handler.cookies.items()}
-        self.secure, self._session = handler.service.options.secure, dict[str, Any]()
-
-    @property
-    def session(self) -> dict[str, Any]:
-        return self._session
+        self.secure, self.session, self.kept = (
+            handler.service.options.secure,
+            {},
+            dict[str, tuple[str, int]](),
+        )
 
     def is_secure(self) -> bool:
         return self.secure
@@ -84,24 +86,17 @@ class _Request(Request):
     def get_param(self, key: str) -> str:
         return self.params.get(key, "")
 
-
-class _Cookies(CookieService):
-    """Cookies that came, and those that are to be set: name -> value, seconds."""
-
-    def __init__(self, request: _Request):
-        self.there, self.new = request.cookies, dict[str, tuple[str, int]]()
-
     def get_cookie(self, name: str) -> str | None:
-        return self.there.get(f"{self._cookie_prefix}-{name}")
+        return self.cookies.get(f"{self._cookie_prefix}-{name}")
 
     def set_cookie(self, name: str, value: str | int, exp: int | None = 3600) -> None:
-        self.new[f"{self._cookie_prefix}-{name}"] = (str(value), exp or LOGIN)
+        self.kept[f"{self._cookie_prefix}-{name}"] = (str(value), exp or LOGIN)
 
 
 class _Session(SessionService):
     """Holds nothing between requests: the nonce is signed, and the state is the browser's cookie."""
 
-    def __init__(self, request: _Request, secret: str):
+    def __init__(self, request: _Browser, secret: str):
         super().__init__(request)
         self.secret = secret
 
@@ -125,7 +120,7 @@ class _Redirect(Redirect[str]):
         self.location = location
 
 
-class _Login(OIDCLogin[_Request, ToolConfDict, _Session, _Cookies, str]):
+class _Login(OIDCLogin[_Browser, ToolConfDict, _Session, _Browser, str]):
     def get_redirect(self, url: str) -> Redirect[str]:
         return _Redirect(url)
 
@@ -133,7 +128,7 @@ class _Login(OIDCLogin[_Request, ToolConfDict, _Session, _Cookies, str]):
         return create_signed_value(self._session_service.secret, "lti-nonce", uuid.uuid4().hex).decode()
 
 
-class _Launch(MessageLaunch[_Request, ToolConfDict, _Session, _Cookies]):
+class _Launch(MessageLaunch[_Browser, ToolConfDict, _Session, _Browser]):
     def _get_request_param(self, key: str) -> str:
         return self._request.get_param(key)
 
@@ -177,17 +172,15 @@ class Lti:
         """What the learning system calls us, and our keys."""
         return cast(Registration, self.tool.find_registration_by_issuer(self.policy.issuer))
 
-    def login(self, request: _Request) -> tuple[str, _Cookies]:
-        """Where a browser goes to have the learning system say who it is, and with which cookies."""
-        cookies = _Cookies(request)
-        session = _Session(request, self.service.secret)
-        login = _Login(request, self.tool, session, cookies)
-        return login.redirect(f"{self.service.options.url}lti/launch"), cookies
+    def login(self, browser: _Browser) -> str:
+        """Where a browser goes to have the learning system say who it is."""
+        login = _Login(browser, self.tool, _Session(browser, self.service.secret), browser)
+        return login.redirect(f"{self.service.options.url}lti/launch")
 
-    def claims(self, request: _Request) -> Mapping[str, Any]:
+    def claims(self, browser: _Browser) -> Mapping[str, Any]:
         """What a launch says that is good. A ``Failure`` says in a sentence why one is not."""
-        session = _Session(request, self.service.secret)
-        launch = _Launch(request, self.tool, session, _Cookies(request), requests_session=Patient())
+        session = _Session(browser, self.service.secret)
+        launch = _Launch(browser, self.tool, session, browser, requests_session=Patient())
         # The library compares the audience itself. A clock that is a second slow must refuse nobody.
         options: Any = {"verify_aud": False, "verify_iat": False, "require": ["exp", "sub", "nonce"]}
         launch.set_jwt_verify_options(options)
@@ -351,13 +344,14 @@ class Login(_FromSystem):
     """``/lti/login``: the learning system says that somebody wants in."""
 
     async def get(self) -> None:
+        browser = _Browser(self)
         try:
-            address, cookies = self.lti.login(_Request(self))
+            address = self.lti.login(browser)
         except Exception as error:  # see ``Lti.claims``
             log.warning("a login is refused: %s", error)
             raise Failure(403, "This login comes from no learning system that course.toml names") from None
         secure = self.service.options.secure
-        for name, (value, seconds) in cookies.new.items():
+        for name, (value, seconds) in browser.kept.items():
             self.set_cookie(
                 name, value, max_age=seconds, path=f"{self.service.options.base}lti/", httponly=True,
                 secure=secure, samesite="None" if secure else None,
@@ -371,7 +365,7 @@ class Launch(_FromSystem):
     """``/lti/launch``: the learning system says who somebody is."""
 
     async def post(self) -> None:
-        claims = await self.away(self.lti.claims, _Request(self))
+        claims = await self.away(self.lti.claims, _Browser(self))
         name, team, lab = await self.away(self.lti.come_in, claims)
         self.sign_in(self.service.journal.digest_of(name, team=team))
         base = self.service.options.base

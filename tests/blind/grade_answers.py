@@ -24,7 +24,7 @@ import nbformat
 from coursekit.notebook.verdict import MIME, last_verdicts
 
 from autograder.audit.simulate import answered
-from autograder.course.masters import lab_name
+from autograder.course.masters import is_skipped, lab_name
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.pipeline import run
 
@@ -74,9 +74,8 @@ def graded(lab: str, answers: Iterable[Path], out: Path) -> Sequence[SubmissionR
         target.parent.mkdir(parents=True)
         notebook = answered(lab, answers_in(path.read_text(encoding="utf-8")))
         with ProcessPoolExecutor(1, get_context("spawn")) as process:
-            cards = process.submit(
-                cards_of, [c.source for c in notebook.cells if c.cell_type == "code"]
-            ).result()
+            run_cells = [c.source for c in notebook.cells if c.cell_type == "code" and not is_skipped(c)]
+            cards = process.submit(cards_of, run_cells).result()
         for cell in notebook.cells:
             if record := cards.get(
                 cell.metadata.get("nbgrader", {}).get("grade_id", "").removeprefix("test_")

@@ -9,6 +9,7 @@ import json
 import os
 import stat
 import zipfile
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import pytest
 from autograder.collect import Collected, collect
 from autograder.collect import entries as reading
 from autograder.course import policy_file
+from autograder.course.build import released_notebook
 from autograder.errors import GradingError, UserError
 from autograder.results import SubmissionResult
 from autograder.run.remarks import remarks
@@ -46,6 +48,19 @@ def folder_of(path: Path, files: dict[str, str]) -> Path:
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_text(content)
     return path
+
+
+@pytest.fixture
+def collected(tmp_path, out) -> Callable[..., Collected]:
+    """``collected(files, times)``: what was collected of a zip of these files, with a list of this text."""
+
+    def made(files, times="", to=out, **more):
+        if times:
+            (tmp_path / "t.csv").write_text(times, encoding="utf-8")
+            more["times"] = tmp_path / "t.csv"
+        return collect(zip_of(tmp_path / "d.zip", files), to, LAB, **more)
+
+    return made
 
 
 def submitted(root: Path) -> dict[str, str]:
@@ -177,7 +192,7 @@ def test_links_are_refused_in_zips_and_folders(tmp_path, out):
     assert any("Not read: ed/a/" in note and "deeper than 50 folders" in note for note in done.notes)
 
 
-def test_a_bomb_is_read_up_to_the_cap_only(tmp_path, out, monkeypatch):
+def test_a_bomb_is_read_up_to_the_cap_only(tmp_path, out, collected, monkeypatch):
     monkeypatch.setattr(reading, "MAX_BYTES", 1 << 20)
     source = zip_of(tmp_path / "z.zip", {f"bomb/{LAB}.ipynb": b"\0" * (3 << 20), f"ada/{LAB}.ipynb": "good"})
     data = bytearray(source.read_bytes())
@@ -197,7 +212,7 @@ def test_a_bomb_is_read_up_to_the_cap_only(tmp_path, out, monkeypatch):
         "odd/a.zip": zip_bytes({NB: "x" * (3 << 20)}, method=zipfile.ZIP_BZIP2),
         "bo/b.zip": zip_bytes({NB: "bo"}),
     }
-    done = collect(zip_of(tmp_path / "y.zip", files), out / "2", LAB)
+    done = collected(files, to=out / "2")
     assert submitted(out / "2") == {"bo": "bo"}
     for words in (
         f"big/{NB} unpacks to more than 1 MB",
@@ -208,22 +223,17 @@ def test_a_bomb_is_read_up_to_the_cap_only(tmp_path, out, monkeypatch):
         assert any(words in note for note in done.notes), words
 
 
-def test_collecting_again_keeps_the_notebook_that_is_known_to_be_newer(tmp_path, out):
-    def collected(text: str, time: str = "") -> Collected:
-        times = tmp_path / "times.csv"
-        times.write_text(f"student,time\nada,{time}\n")
-        return collect(
-            folder_of(tmp_path / text, {f"ada/{NB}": text}), out, LAB, times=times if time else None
-        )
-
-    collected("new", "2026-03-02 09:30:00 UTC")
-    done = collected("old", "2026-03-01 09:00:00 UTC")
-    assert submitted(out) == {"ada": "new"} and any("is newer and stays" in note for note in done.notes)
-    done = collected("newest", "2026-03-09 09:00:00 UTC")
-    assert submitted(out) == {"ada": "newest"} and any("replaced" in note for note in done.notes)
-    done = collected("undated")
-    assert submitted(out) == {"ada": "undated"} and any("replaced" in note for note in done.notes)
-    assert done.without_time == ("ada",), "the time of the notebook before it is not this one's"
+def test_collecting_again_keeps_the_notebook_that_is_known_to_be_newer(out, collected):
+    for text, time, stays, said in (
+        ("new", "2026-03-02 09:30:00 UTC", "new", ""),
+        ("old", "2026-03-01 09:00:00 UTC", "new", "is newer and stays"),
+        ("newest", "2026-03-09 09:00:00 UTC", "newest", "replaced"),
+        ("undated", "", "undated", "replaced"),
+    ):
+        files = {f"{who}/{NB}": text for who in ("ada", "bo")}
+        done = collected(files, f"student,time\nada,{time}\n" if time else "")
+        assert submitted(out)["ada"] == stays and said in " ".join(done.notes)
+    assert done.without_time == ("ada", "bo"), "the time of the notebook before it is not this one's"
 
 
 def test_nothing_to_collect_is_a_sentence(tmp_path, out):
@@ -238,15 +248,13 @@ def test_nothing_to_collect_is_a_sentence(tmp_path, out):
         collect(tmp_path, out, LAB, kind="fax")
 
 
-def test_one_students_thousand_bad_files_leave_the_others_notes_in_sight(tmp_path, out):
+def test_one_students_thousand_bad_files_leave_the_others_notes_in_sight(collected):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for number in range(3000):
             archive.writestr(f"../{number}{'n' * 300}", b"")
-    files: dict[str, str | bytes] = {f"bob_100_{n}_w{n}.zip": packed.getvalue() for n in range(9)}
-    done = collect(
-        zip_of(tmp_path / "all.zip", files | {f"ada_101_1_{LAB}.ipynb": "x"}), out, LAB, kind="canvas"
-    )
+    files = {f"bob_100_{n}_w{n}.zip": packed.getvalue() for n in range(9)}
+    done = collected(files | {f"ada_101_1_{NB}": "x"}, kind="canvas")
     assert len(done.notes) < 50 and sum(map(len, done.notes)) < 20_000
     assert any("2995 more" in note for note in done.notes)
 
@@ -334,25 +342,17 @@ NAMES = ["lovelaceada_4711", "lovelaceada_4711_99999999_x", "x_4711", "lovelacea
 LISTED = "student,name,canvas id\nada,Ada Lovelace,4711\nbo,Bo Diaz,4712\n"
 
 
-def download(tmp_path: Path, name: str, adas: str = f"{LAB}.ipynb", eves: str = f"{LAB}.ipynb") -> Path:
-    files: dict[str, str | bytes] = {
-        f"lovelaceada_4711_8000_{adas}": "ada",
-        f"diazbo_4712_8001_{LAB}.ipynb": "bo",
-        f"{name}_5000_9001_{eves}": "eve",
-    }
-    return zip_of(tmp_path / "d.zip", files)
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_a_file_of_two_readings_is_nobodys_and_named(tmp_path, out, course_at, name):
-    course_at("")
-    for adas, eves in ((f"{LAB}.ipynb", "nb.ipynb"), ("hw.ipynb", f"{LAB}.ipynb")):
-        done = collect(download(tmp_path, name, adas, eves), out, LAB, kind="canvas")
-        assert submitted(out) == {"lovelaceada_4711": "ada", "diazbo_4712": "bo"}
+def test_a_file_of_two_readings_is_nobodys_and_named(out, collected, course_at, name):
+    for adas, eves, roster in ((NB, "nb.ipynb", ""), ("hw.ipynb", NB, ""), ("hw.ipynb", NB, LISTED)):
+        course_at("", roster)
+        files = {f"lovelaceada_4711_8000_{adas}": "ada", f"diazbo_4712_8001_{NB}": "bo"}
+        done = collected(
+            files | {f"{name}_5000_9001_{eves}": "eve"}, to=out / str(bool(roster)), kind="canvas"
+        )
+        ada, bo = ("ada", "bo") if roster else ("lovelaceada_4711", "diazbo_4712")
+        assert submitted(out / str(bool(roster))) == {ada: "ada", bo: "bo"}
         assert any(f"{name}_5000_9001_{eves} is not collected" in note for note in done.notes)
-    course_at("", LISTED)
-    collect(download(tmp_path, name, "hw.ipynb"), out / "listed", LAB, kind="canvas")
-    assert submitted(out / "listed") == {"ada": "ada", "bo": "bo"}
 
 
 CANVAS = {f"lovelaceada_4711_900_{LAB}.ipynb": "ada", f"bohr_niels_LATE_4712_901_{LAB}.ipynb": "niels"}
@@ -366,28 +366,17 @@ def stamps(out: Path) -> dict[str, str]:
     return {path.parents[1].name: path.read_text().strip() for path in out.glob("*/*/timestamp.txt")}
 
 
-def listed(path: Path, text: str, encoding: str = "utf-8") -> Path:
-    path.write_bytes(text.encode(encoding))
-    return path
-
-
-def test_canvass_report_and_the_list_of_its_api_give_the_times(tmp_path, out):
-    source = zip_of(tmp_path / "d.zip", dict(CANVAS))
-    report = listed(
-        tmp_path / "r.csv", "user_id,name,submitted_at\n4711,Ada Lovelace,2026-03-01T10:00:00Z\n4712,,\n"
-    )
-    done = collect(source, out, LAB, times=report)
-    assert stamps(out) == {"lovelaceada_4711": "2026-03-01 10:00:00 UTC"}
-    assert done.without_time == ("bohr_niels_4712",)
+def test_canvass_report_and_the_list_of_its_api_give_the_times(out, collected):
+    done = collected(CANVAS, "user_id,name,submitted_at\n4711,Ada Lovelace,2026-03-01T10:00:00Z\n4712,,\n")
+    ada, niels = "lovelaceada_4711", "bohr_niels_4712"
+    assert stamps(out) == {ada: "2026-03-01 10:00:00 UTC"} and done.without_time == (niels,)
     answer = [
         {"id": 4711, "user_id": 4712, "submitted_at": "2026-03-01T12:00:00+02:00", "attempt": 2},
         {"id": 9, "user_id": 4711, "submitted_at": None},
     ]
-    collect(source, out, LAB, times=listed(tmp_path / "api.json", json.dumps(answer)))
-    assert stamps(out) == {
-        "lovelaceada_4711": "2026-03-01 10:00:00 UTC",
-        "bohr_niels_4712": "2026-03-01 10:00:00 UTC",
-    }, "what was known before of the same notebook stays known"
+    collected(CANVAS, json.dumps(answer))
+    known_before = stamps(out)
+    assert known_before == {ada: "2026-03-01 10:00:00 UTC", niels: "2026-03-01 10:00:00 UTC"}
 
 
 #: What is no list of this lab's times -> why it is refused.
@@ -410,98 +399,88 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_what_is_no_list_of_this_labs_times_is_refused(tmp_path, out, text):
-    source = folder_of(tmp_path / "class", {f"{who}/{LAB}.ipynb": who for who in ("ada", "bo")})
+def test_what_is_no_list_of_this_labs_times_is_refused(out, collected, text):
     with pytest.raises(UserError, match=REFUSED[text]):
-        collect(source, out, LAB, times=listed(tmp_path / "times", text))
+        collected({f"{who}/{NB}": who for who in ("ada", "bo")}, text)
     assert not out.exists()
 
 
-def test_a_worksheet_of_another_assignment_stops_everything(tmp_path, out):
+def test_a_worksheet_of_another_assignment_stops_everything(out, collected):
     for row, said in (
         ("Participant 77,Łukasz Nowak", "calls number 77 “Łukasz Nowak”, the download “Ada Lovelace”"),
         ("Participant 77,", "has no names"),
     ):
-        text = f"Identifier,Full name,Last modified (submission)\n{row},2026-03-02 10:00\n"
         with pytest.raises(UserError, match=said):
-            collect(
-                zip_of(tmp_path / "m.zip", dict(MOODLE)), out, LAB, times=listed(tmp_path / "w.csv", text)
-            )
+            collected(MOODLE, f"Identifier,Full name,Last modified (submission)\n{row},2026-03-02 10:00\n")
         assert not out.exists()
 
 
-def test_a_plain_list_and_github_classrooms_grades_give_the_times(tmp_path, out):
-    source = folder_of(tmp_path / "class", {f"{who}/{LAB}.ipynb": who for who in ("ada", "bo", "cy")})
+def test_a_plain_list_and_github_classrooms_grades_give_the_times(out, collected):
+    files = {f"{who}/{NB}": who for who in ("ada", "bo", "cy")}
     plain = "student;time\nada;02.03.2026 10:00\nADA;2026-03-02 12:00 UTC\nbo;2026-03-02T12:00:00-05:00\n"
-    more = "boo;2026-03-02 11:00 UTC\nboo;2026-03-02 12:00 UTC\nnever;\n"
-    done = collect(source, out, LAB, times=listed(tmp_path / "t.csv", plain + more))
+    done = collected(files, f"{plain}boo;2026-03-02 11:00 UTC\nboo;2026-03-02 12:00 UTC\nnever;\n")
     assert "In t.csv, but not in the download: boo." in done.notes and done.without_time == ("cy",)
     assert "In t.csv with several times, of which the last counts: ada." in done.notes
-    assert stamps(out) == {"ada": "2026-03-02 12:00:00 UTC", "bo": "2026-03-02 17:00:00 UTC"}, (
-        "the last counts"
-    )
-    grades = "roster_identifier,github_username,student_repository_name,submission_timestamp\nada,x,lab-07-x,2026-03-03 08:00:00 UTC\n"
-    collect(source, out, LAB, times=listed(tmp_path / "g.csv", grades))
+    assert stamps(out) == {"ada": "2026-03-02 12:00:00 UTC", "bo": "2026-03-02 17:00:00 UTC"}
+    header = "roster_identifier,github_username,student_repository_name,submission_timestamp"
+    collected(files, f"{header}\nada,x,lab-07-x,2026-03-03 08:00:00 UTC\n")
     assert stamps(out)["ada"] == "2026-03-03 08:00:00 UTC"
-    folder_of(source, {f"ADA/{LAB}.ipynb": "another, called alike but for capitals"})
+    files |= {f"ADA/{NB}": "another, called alike but for capitals"}
     plain = "student,time\nada,2026-03-01 10:00:00 UTC\nADA,2026-03-09 10:00:00 UTC\n"
-    collect(source, out / "2", LAB, times=listed(tmp_path / "t.csv", plain))
+    collected(files, plain, out / "2")
     assert stamps(out / "2") == {"ada": "2026-03-01 10:00:00 UTC", "ADA": "2026-03-09 10:00:00 UTC"}
 
 
-def test_a_notebook_of_another_lab_is_said(tmp_path, out):
-    from autograder.course.build import released_notebook
-
-    text = nbformat.writes(released_notebook("06_positions"))
-    done = collect(folder_of(tmp_path / "class", {f"ada/{LAB}.ipynb": text}), out, LAB)
+def test_a_notebook_of_another_lab_is_said(collected):
+    done = collected(
+        {f"{who}/{NB}": nbformat.writes(released_notebook("06_positions")) for who in ("ada", "bo")}
+    )
     assert any(f"is a notebook of 06_positions, not of {LAB}" in note for note in done.notes)
 
 
-def test_one_new_name_on_a_list_ends_nothing_and_another_courses_list_does(tmp_path, out, course_at):
-    people = {102: ("bachbo", "Bach, Bo"), 103: ("kerncleo", "Kern, Cleo"), 104: ("batman", "Mint, Mallory")}
-    source = zip_of(tmp_path / "z.zip", {f"{one}_{n}_9_{LAB}.ipynb": one for n, (one, _) in people.items()})
-    other = {102: "Xenia X", 103: "Yoko Y", 104: "Batman"}
-    for number, names in enumerate(({n: name for n, (_, name) in people.items()}, other)):
-        roster = "\n".join(["student,name,canvas id", *(f's{n},"{name}",{n}' for n, name in names.items())])
-        rows = [f'"{name}",{n},2026-03-01 10:00:00 UTC' for n, name in names.items()]
-        times = listed(tmp_path / "t.csv", "\n".join(["name,user_id,submitted_at", *rows]))
-        if number == 0:
-            course_at("", roster)
-            done = collect(source, out / "list", LAB)
-            assert set(done.students) == {"s102", "s103", "batman_104"}
-            said = "104 is “Mint, Mallory” on the class list and “batman” in the download"
-            assert any(said in note for note in done.notes)
-            course_at("")
-            done = collect(source, out / "times", LAB, times=times)
-            assert len(done.students) == 3 and done.without_time == ("batman_104",)
-            assert any("Name in t.csv does not match" in note and "batman_104" in note for note in done.notes)
-        else:
-            with pytest.raises(UserError, match="is another assignment's or another course's"):
-                collect(source, tmp_path / "other", LAB, times=times)
-            course_at("", roster)
-            done = collect(source, tmp_path / "other", LAB)
-            assert done.students == ("bachbo_102", "kerncleo_103", "s104")
+def test_one_new_name_on_a_list_ends_nothing_and_another_courses_list_does(out, collected, course_at):
+    files = {f"bachbo_102_9_{NB}": "", f"kerncleo_103_9_{NB}": "", f"batman_104_9_{NB}": ""}
+
+    def lists(*names: str) -> tuple[str, str]:
+        """A class list, and a list of times, with these names."""
+        rows = [f'"{name}",{number}' for number, name in enumerate(names, 102)]
+        times = [f"{row},2026-03-01 10:00:00 UTC" for row in rows]
+        roster = [f"s{row[-3:]},{row}" for row in rows]
+        return "\n".join(["student,name,canvas id", *roster]), "\n".join(
+            ["name,user_id,submitted_at", *times]
+        )
+
+    roster, times = lists("Bach, Bo", "Kern, Cleo", "Mint, Mallory")
+    course_at("", roster)
+    done = collected(files)
+    assert set(done.students) == {"s102", "s103", "batman_104"}
+    said = "104 is “Mint, Mallory” on the class list and “batman” in the download"
+    assert any(said in note for note in done.notes)
+    course_at("")
+    done = collected(files, times, out / "times")
+    assert len(done.students) == 3 and done.without_time == ("batman_104",)
+    assert any("Name in t.csv does not match" in note and "batman_104" in note for note in done.notes)
+    roster, times = lists("Xenia X", "Yoko Y", "Batman")
+    with pytest.raises(UserError, match="is another assignment's or another course's"):
+        collected(files, times, out / "other")
+    course_at("", roster)
+    assert collected(files, to=out / "other").students == ("bachbo_102", "kerncleo_103", "s104")
 
 
-def test_whoever_is_called_like_what_a_list_calls_a_classmate_gives_her_no_time(tmp_path, out, course_at):
+def test_whoever_is_called_like_what_a_list_calls_a_classmate_gives_her_no_time(out, collected, course_at):
     """Canvas's report has names beside numbers, and a name may be a classmate's login or number: her time was his, and late."""
     roster = "student,name,email,id number,canvas id\nada,Ada Lovelace,ada@x.edu,i101,101\nmal,Mallory M,mal@x.edu,i104,104\n"
     course_at("", roster)
-    for number, header in enumerate(("user_id,Student,submitted_at", "SIS Login ID,Student,submitted_at")):
+    for column, ada, mal in (("user_id", "101", "104"), ("SIS Login ID", "ada", "mal")):
         for name in ("i101", "ada", "ADA", "ada@x.edu", "Ada Lovelace", "lovelaceada_101"):
-            files = {f"lovelaceada_101_9000_{LAB}.ipynb": "ada", f"{name}_104_9001_{LAB}.ipynb": "mal"}
-            who = ("101", "104") if number == 0 else ("ada", "mal")
-            rows = [
-                f"{who[0]},Ada Lovelace,2026-03-01 10:00:00 UTC",
-                f"{who[1]},{name},2026-03-09 10:00:00 UTC",
-            ]
-            times = listed(tmp_path / "t.csv", "\n".join([header, *rows]))
-            submitted = out / f"{number}-{name}"
-            collect(zip_of(tmp_path / "c.zip", dict(files)), submitted, LAB, times=times)
-            assert stamps(submitted)["ada"] == "2026-03-01 10:00:00 UTC", name
+            files = {f"lovelaceada_101_9000_{NB}": "ada", f"{name}_104_9001_{NB}": "mal"}
+            hers, his = (f"2026-03-0{day} 10:00:00 UTC" for day in (1, 9))
+            times = f"{column},Student,submitted_at\n{ada},Ada Lovelace,{hers}\n{mal},{name},{his}\n"
+            collected(files, times, out / f"{ada}-{name}")
+            assert stamps(out / f"{ada}-{name}")["ada"] == hers, name
 
 
-def test_wherever_collecting_is_stopped_a_new_notebook_has_no_earlier_ones_time(tmp_path, out, monkeypatch):
+def test_wherever_collecting_is_stopped_a_new_notebook_has_no_earlier_ones_time(out, collected, monkeypatch):
     module = importlib.import_module("autograder.collect.placing")
     whole, left = module.write_atomically, 0
 
@@ -512,20 +491,18 @@ def test_wherever_collecting_is_stopped_a_new_notebook_has_no_earlier_ones_time(
             raise UserError("the disk is full")
         whole(path, content)
 
-    rows = [f"{number},2026-03-01T10:00:00Z" for number in (4711, 4712)]
-    times = listed(tmp_path / "t.csv", "\n".join(["user_id,submitted_at", *rows]))
+    later = {name: f"{text} again" for name, text in CANVAS.items()}
     for stop in range(1, 6):
-        submitted = out / str(stop)
-        collect(zip_of(tmp_path / "1.zip", dict(CANVAS)), submitted, LAB, times=times)
-        assert len(stamps(submitted)) == 2
-        later = zip_of(tmp_path / "2.zip", {name: f"{text} again" for name, text in CANVAS.items()})
+        times = "user_id,submitted_at\n4711,2026-03-01T10:00:00Z\n4712,2026-03-01T10:00:00Z\n"
+        collected(CANVAS, times, out / str(stop))
+        assert len(stamps(out / str(stop))) == 2
         left = stop
         monkeypatch.setattr(module, "write_atomically", stopped)
         with contextlib.suppress(UserError):
-            collect(later, submitted, LAB)
+            collected(later, to=out / str(stop))
         monkeypatch.setattr(module, "write_atomically", whole)
-        done = collect(later, submitted, LAB)
-        assert stamps(submitted) == {} and len(done.without_time) == 2
+        done = collected(later, to=out / str(stop))
+        assert stamps(out / str(stop)) == {} and len(done.without_time) == 2
 
 
 def test_repositories_are_refused_unless_their_folders_are_called_like_the_students(tmp_path, out):

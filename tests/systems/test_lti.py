@@ -48,6 +48,7 @@ def live(tmp_path: Path, course_at, platform, monkeypatch) -> Iterator[LiveClass
         platform.live = running
         running.service.part.start()
         yield running
+        running.service.part.close()  # while it is answered: the platform asks back for the key
     class_list.cache_clear()
 
 

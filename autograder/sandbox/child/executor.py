@@ -206,10 +206,6 @@ class Executor:
         ]
         return {name: shapes[name] for name in chosen}
 
-    def _callables(self, names: list[str]) -> list[str]:
-        """The names that are functions or classes."""
-        return [name for name in names if callable(self.namespace.get(name))]
-
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "call": Executor._call,
@@ -223,7 +219,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     ),
     "shapes": Executor._shapes,
     "mode": lambda executor, target, training: target.train(training) and None,
-    "callables": Executor._callables,
+    "is_callable": lambda executor, name: callable(executor.namespace.get(name)),
     "watch": Executor._watch,
     "watched": Executor._watched,
 }

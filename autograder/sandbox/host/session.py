@@ -76,9 +76,6 @@ class Session:
         self._allowance = Allowance()
         self._outputs = OutputBudget()
         self._transport: RemoteTransport | None = None
-        #: Whom ``callables`` has asked, and the answer.
-        self._looked_at: RpcClient | None = None
-        self._callables: frozenset[str] = frozenset()
 
     def __enter__(self) -> Session:
         return self
@@ -131,8 +128,6 @@ class Session:
             if self.is_over:
                 return False
             self._start()
-        if self._position < place:
-            self._looked_at = None
         return self._advance(place)
 
     def _advance(self, place: int, outcomes: dict[int, CellOutcome] | None = None) -> bool:
@@ -201,16 +196,12 @@ class Session:
         transport.timeout = self.limits.call_seconds
         return Student(rpc, name)
 
-    def callables(self, names: Sequence[str]) -> frozenset[str]:
-        """The ``names`` that are functions or classes. Each child is asked once, always about the same ``names``."""
+    def is_callable(self, name: str) -> bool:
+        """Whether the child has a function or class of this name."""
         transport, rpc = self._connected()
-        if self._looked_at is not rpc:
-            transport.timeout = self.limits.call_seconds
-            found, _ = rpc.request("callables", list(names))
-            if type(found) is not list or not all(type(name) is str for name in found):
-                raise rpc.crashed("the sandbox sent a malformed reply")
-            self._callables, self._looked_at = frozenset(found).intersection(names), rpc
-        return self._callables
+        transport.timeout = self.limits.call_seconds
+        found, _ = rpc.request("is_callable", name)
+        return found is True
 
     def start_question(self, reserved: float) -> None:
         """Let what comes now take all time but the last ``reserved`` seconds, and send as much as a session may.

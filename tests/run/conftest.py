@@ -1,0 +1,106 @@
+"""A class that is graded once in one go, for the tests in which a run is disturbed; and how a run is begun and watched."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.fixtures.frozen_course import BROKEN, STARTED_BY, WRONG, command, environment, hand_in
+
+STUDENTS = 8
+EXITS = {"normalise_rows": "def normalise_rows(N):\n    import os\n    os._exit(1)"}
+
+
+@pytest.fixture(scope="session")
+def submitted(tmp_path_factory) -> Path:
+    """A class with right, wrong, broken and hostile answers, in which everybody's notebook is different."""
+    folder = tmp_path_factory.mktemp("class") / "submitted"
+    for number in range(STUDENTS):
+        path = hand_in(folder, f"student_{number:02d}", ({}, WRONG, BROKEN, EXITS)[number % 4])
+        path.write_text(path.read_text().replace("follows from", f"({number}) follows from"))
+        path.with_name("timestamp.txt").write_text(f"2026-10-01 12:{number:02d}:00 UTC\n")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def undisturbed(submitted: Path, frozen: Path, tmp_path_factory) -> Path:
+    """The folder into which the class was graded in one go."""
+    out = tmp_path_factory.mktemp("undisturbed")
+    done = command("grade", "01", "--submitted", submitted, "--out", out, "--jobs", 2, root=frozen)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out
+
+
+def begun(
+    root: Path, submitted: Path, out: Path, *words: object, verb: str = "grade", program: tuple[str, ...] = ()
+) -> subprocess.Popen:
+    """A run that goes on beside the test; ``program``: what Python runs instead of the command."""
+    words = (verb, "01", "--submitted", submitted, "--out", out, *words)
+    return subprocess.Popen(
+        [sys.executable, "-P", *(program or ("-m", "autograder.cli")), *map(str, words)],
+        env=environment(root), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+
+
+def finished(out: Path) -> dict[str, str]:
+    """student -> the stored result, to the last digit of its running time."""
+    if not (out / ".results.db").exists():
+        return {}
+    database = sqlite3.connect(f"file:{out / '.results.db'}?mode=ro", uri=True, timeout=20)
+    try:
+        return dict(database.execute("SELECT student, result FROM results"))
+    except sqlite3.OperationalError:  # the table is not there yet
+        return {}
+    finally:
+        database.close()
+
+
+def wait_for_more(process: subprocess.Popen, out: Path, more: int = 1) -> None:
+    """Wait until there are so many more results than now."""
+    goal = len(finished(out)) + more
+    while len(finished(out)) < goal and process.poll() is None:
+        time.sleep(0.01)
+
+
+def results(out: Path) -> list[dict]:
+    rows = json.loads((out / "results.json").read_text())
+    for row in rows:
+        del row["seconds"]
+    return rows
+
+
+def pages(out: Path) -> dict[str, bytes]:
+    """Every file in the folders of feedback and autograded notebooks."""
+    return {
+        str(path.relative_to(out)): path.read_bytes()
+        for folder in ("feedback", "autograded")
+        for path in sorted((out / folder).rglob("*"))
+        if path.is_file()
+    }
+
+
+def workers_left(seconds: float = 30) -> list[int]:
+    """The worker processes started by these tests that have not ended after this long."""
+    deadline = time.monotonic() + seconds
+    while (running := _workers()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return running
+
+
+def _workers() -> list[int]:
+    mark = "=".join(*STARTED_BY.items()).encode()
+    running = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):  # it has ended, or is another user's
+                environment_of = (entry / "environ").read_bytes().split(b"\0")
+                if (entry / "comm").read_text().strip() == "grade-worker" and mark in environment_of:
+                    running.append(int(entry.name))
+    return running
