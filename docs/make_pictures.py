@@ -34,7 +34,7 @@ MADE_FROM = IMAGES / "made_from.json"
 LAB = lab_name("07")
 #: The cells at the top and at the bottom of the picture of the lab: an answer, and a figure made with it.
 TOP, BOTTOM = "def kernel_smooth", 'needs("kernel_smooth")'
-PANE = {"width": 800, "height": 1400}
+PANE = {"width": 850, "height": 1400}
 #: What the overview shows, in the course's folder.
 SHOWN = (
     "autograder/pages/feedback.py",
@@ -175,7 +175,7 @@ def side_by_side(browser: Browser, pictures: list[bytes], target: Path) -> None:
         f"img{{display:block;width:{PANE['width']}px}}"
     )
     page = browser.new_page(viewport={"width": 2 * PANE["width"] + 42, "height": PANE["height"] + 28})
-    page.set_content(f"<style>{style}</style><body>{images}")
+    page.set_content(f"<!doctype html><style>{style}</style><body>{images}")
     page.wait_for_timeout(300)
     page.locator("body").screenshot(path=target)
     page.close()
