@@ -34,7 +34,7 @@ MADE_FROM = IMAGES / "made_from.json"
 LAB = lab_name("07")
 #: The cells at the top and at the bottom of the picture of the lab: an answer, and a figure made with it.
 TOP, BOTTOM = "def kernel_smooth", 'needs("kernel_smooth")'
-PANE = {"width": 800, "height": 1400}
+PANE = {"width": 850, "height": 1400}
 #: What the overview shows, in the course's folder.
 SHOWN = (
     "autograder/pages/feedback.py",
@@ -105,8 +105,8 @@ def photograph_lab(browser: Browser, folder: Path) -> bytes:
         _run_all(page)
         top = _scrolled_to(page, TOP)
         figure = page.locator(".jp-CodeCell", has_text=BOTTOM)
-        figure.locator(".jp-InputArea").evaluate("code => code.style.display = 'none'")
-        return _above(page, figure.locator("img"), top)
+        figure.locator(".jp-InputArea").first.evaluate("code => code.style.display = 'none'")
+        return _above(page, figure.locator("img").first, top)
 
 
 def _run_all(page: Page) -> None:
@@ -127,19 +127,19 @@ def _scrolled_to(page: Page, text: str) -> float:
     for _ in range(2):  # cells that come into view are drawn, and move what is below them
         cell.evaluate("cell => cell.scrollIntoView({block: 'start'})")
         page.wait_for_timeout(1000)
-    return _box(cell)["y"]
+    return _edges(cell)[0]
 
 
-def _box(place: Locator) -> dict[str, float]:
+def _edges(place: Locator) -> tuple[float, float]:
+    """How many pixels from the top a place begins and ends."""
     box = place.bounding_box()
     assert box is not None
-    return dict(box)
+    return box["y"], box["y"] + box["height"]
 
 
 def _above(page: Page, last: Locator, top: float = 0) -> bytes:
     """The page from ``top`` to somewhat below the ``last`` place."""
-    box = _box(last)
-    height = box["y"] + box["height"] + 20 - top
+    height = _edges(last)[1] + 20 - top
     picture = page.screenshot(clip={"x": 0, "y": top, "width": PANE["width"], "height": height})
     page.close()
     return picture
@@ -175,7 +175,7 @@ def side_by_side(browser: Browser, pictures: list[bytes], target: Path) -> None:
         f"img{{display:block;width:{PANE['width']}px}}"
     )
     page = browser.new_page(viewport={"width": 2 * PANE["width"] + 42, "height": PANE["height"] + 28})
-    page.set_content(f"<style>{style}</style><body>{images}")
+    page.set_content(f"<!doctype html><style>{style}</style><body>{images}")
     page.wait_for_timeout(300)
     page.locator("body").screenshot(path=target)
     page.close()

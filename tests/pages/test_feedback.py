@@ -18,6 +18,7 @@ from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import GradebookWriter
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.own_code import MOST_LINES, own_code
+from autograder.pages.places import places_of
 from autograder.pages.render import duration, plain, points, prose, sentence, share
 from autograder.results import STATUSES, QuestionResult, SubmissionResult, TestResult
 from tests.fixtures.html_reader import read
@@ -156,6 +157,8 @@ def test_links_lead_to_the_labs_section_and_the_demo_where_the_course_has_a_site
     at = f"https://example.org/course/labs/{lab.name}.html#{make_id(heading)}"
     assert at in links and "https://example.org/course/demos/07_mask_painter.html" in links
     assert "In the lab: 6 · Masks: what may not be heard, Question 4" in read(page).text
+    named = places_of(lab_spec(lab_name("03")))["pair_features"]
+    assert named.section == "From single words to pairs, Question 5"
     course_at("")
     assert "In the lab" in FeedbackWriter(lab, tmp_path).page(
         SubmissionResult("ada", lab.name, "graded", 0, 20, 0.1)
