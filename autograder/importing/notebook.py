@@ -112,7 +112,11 @@ def _check_regions(notebook: NotebookNode, path: Path) -> None:
 
 
 def _check_is_source(notebook: NotebookNode, path: Path) -> None:
-    """Refuse a notebook whose solutions were taken out, and one without points."""
+    """Refuse a notebook whose solutions were taken out, one without points, and one of otter-grader's."""
+    if not _graded(notebook) and any(_OTTERS.search(cell.source) for cell in notebook.cells):
+        raise UserError(
+            f"{path} is a notebook for otter-grader: only nbgrader's source notebooks are imported."
+        )
     if not _graded(notebook):
         raise UserError(
             f"{path} has no cell with points: is it nbgrader's source notebook, with its solutions and tests?"
@@ -122,6 +126,12 @@ def _check_is_source(notebook: NotebookNode, path: Path) -> None:
         raise UserError(
             f"{path} is a released notebook, whose solutions nbgrader took out: give the source notebook, which has them."
         )
+
+
+#: Lines that occur only in notebooks for otter-grader.
+_OTTERS = re.compile(
+    r"^\s*import otter\b|\botter\.Notebook\(|\bBEGIN (QUESTION|ASSIGNMENT)\b|\bASSIGNMENT CONFIG\b", re.M
+)
 
 
 def _is_as_released(cell: NotebookNode) -> bool:
