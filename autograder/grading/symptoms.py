@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from coursekit.checks.symptoms import VAGUE, Symptom, symptom_of
 
+from autograder.sandbox.host.rpc import TraceEntry
+from autograder.testing.evidence import traces_match
 from autograder.testing.expect import NOT_THE_SAME_AGAIN
 from autograder.testing.run import TestRun, master_runs
 
@@ -20,7 +22,7 @@ KEPT = Symptom(
 def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | None:
     """The most telling symptom of the failed tests; None when there is none.
 
-    In each failed test only the first value that differs from the master's counts, for later ones may follow from it.
+    In a scenario only the first value that differs counts, for later ones may follow from it; elsewhere each does.
     """
     if any(run.result.message == NOT_THE_SAME_AGAIN for run in runs):
         return KEPT
@@ -51,12 +53,21 @@ def _differences(run: TestRun, right: TestRun) -> Iterator[Symptom]:
             return
         if entry.kind == "error" and entry.value != expected.value:
             symptom = Symptom("another error", "It raises another kind of error than the one asked for.")
+        elif entry.kind == "observation" and not traces_match([entry], [expected]):
+            symptom = _of_observation(expected)
         elif entry.kind not in ("error", "observation"):
             symptom = symptom_of(entry.value, expected.value)
         if symptom:
             yield symptom
             if scenario:
                 return
+
+
+def _of_observation(expected: TraceEntry) -> Symptom:
+    """What a scenario observes and is not as it should be, by the name that its author gave it."""
+    should = {True: "should hold", False: "should not hold"}
+    is_claim = isinstance(expected.value, bool)
+    return Symptom("observed", f"“{expected.name}” {should[expected.value] if is_claim else 'is not right'}.")
 
 
 def _about_errors(kind: str, expected: str) -> Symptom | None:

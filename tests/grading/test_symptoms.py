@@ -170,6 +170,17 @@ def test_a_value_of_a_strange_kind_has_a_symptom_or_none_and_ends_nothing(value)
         values_match(value, expected)
 
 
+def test_a_scenario_names_the_first_thing_that_is_not_as_it_should_be():
+    def masked_lm_batch(ids, V, rng):
+        ids[:, -1] = 0
+        return ids, np.full_like(ids, -100)
+
+    lab, question = "13_beyond", "masked_lm_batch"
+    runs = run_question(lab, question, student_with_answer(lab, question, masked_lm_batch))
+    symptom = find_symptom(lab, question, runs)
+    assert symptom is not None and "“" in symptom.sentence and symptom.name == "observed"
+
+
 def test_a_cause_says_what_the_wrong_calls_share_or_which_part_fails_alone():
     lab, question = "03_votes_to_attention", "mask_votes"
 
