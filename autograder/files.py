@@ -233,7 +233,9 @@ def sole_writer(out: Path) -> Iterator[None]:
         raise UserError(f"Another command is writing to {out}: let it finish and try again.") from None
     except OSError as error:
         if error.errno not in _NO_LOCKS:
-            raise UserError(f"The folder {out} cannot be written to: {error.strerror}.") from None
+            raise UserError(
+                f"The folder {out} cannot be written to ({error.strerror}): give another, or change its permissions."
+            ) from None
     try:
         if lock.is_locked:
             for folder in ("autograded", "feedback", "report"):

@@ -165,7 +165,9 @@ def simulate(lab: str, students: int, out: Path, seed: int = 0, hostile: bool = 
     The kinds are also written to ``<out>.kinds.json``, beside the folder.
     """
     if source_of_import(lab):
-        raise UserError(f"{lab} was imported, so it names no wrong answers to make a class of.")
+        raise UserError(
+            f"{lab} was imported and has no wrong answers to make a class of: choose one of the course's own labs."
+        )
     if students < 1:
         raise UserError("A class needs at least one student: give --students 1 or more.")
     if out.exists() and any(out.iterdir()):

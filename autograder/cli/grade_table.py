@@ -148,7 +148,7 @@ def show_summary(console: Console, done: ClassResult, seconds: float) -> None:
     lab_spec = spec(done.lab)
     if lab_spec.written:
         console.print(
-            f"  the tests give at most {lab_spec.max_score:g} points, with the written answers it is {_reachable(lab_spec):g}"
+            f"  at most {lab_spec.max_score:g} points from the tests, {_reachable(lab_spec):g} with the written answers"
         )
     penalties = [marks_of(done.marks, result.student).late_penalty for result in done.results]
     if lost := [penalty for penalty in penalties if penalty]:

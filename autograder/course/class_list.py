@@ -149,7 +149,9 @@ def read_class_list(path: Path, team: Collection[str] = ()) -> ClassList:
             )
     _refuse_doubles(people, path)
     if not people:
-        raise UserError(f"The class list {path} names nobody: its columns are {table.shown_header}.")
+        raise UserError(
+            f"The class list {path} has no students, which need a row each: its columns are {table.shown_header}."
+        )
     if others:
         notes.append(f"{path.name}: no students, and not counted: {summarize_names(others)}.")
     elif table.column("student") is None and all(table.column(role) is not None for role in _PARTICIPANTS):

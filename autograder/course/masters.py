@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.course.lab import LabSpec
 from autograder.errors import UserError
 
-if TYPE_CHECKING:  # what reads notebooks takes half a second to import, and a sandbox can start meanwhile
+if TYPE_CHECKING:  # nbformat takes half a second to import; a sandbox can start meanwhile
     from nbformat.notebooknode import NotebookNode
 
 SKIP = "skip-grading"
@@ -85,7 +85,7 @@ def master_path(lab: str) -> Path:
 
 @cache
 def course_header(lab: str) -> dict[str, Any]:
-    """The ``course`` entry of a master's header, without reading the rest."""
+    """The ``course`` entry of a master's header, without parsing the cells."""
     import yaml
 
     path = master_path(lab)

@@ -66,7 +66,8 @@ def _read() -> Settings:
     except RecursionError:
         raise UserError(f"{path} is not valid TOML: brackets stand inside one another too deep.") from None
     except (OSError, ValueError) as error:  # no UTF-8, or a number of thousands of digits
-        raise UserError(f"{path} cannot be read: {error}.") from None
+        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        raise UserError(f"{path} cannot be read: {reason}.") from None
     try:
         read = Settings(**values)
     except ValidationError as error:
@@ -267,7 +268,9 @@ def _lasting_salt() -> str:
         salt = path.read_text().strip()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
-        raise UserError(f"The course's salt {path} cannot be read or made: {reason}.") from None
+        raise UserError(
+            f"The course's salt {path} cannot be read or made ({reason}): make it readable and writable for you."
+        ) from None
     if not salt:
         raise UserError(
             f"The course's salt {path} is empty, so that everybody knows it: put back the file as it was, or delete it if no class "

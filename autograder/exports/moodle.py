@@ -1,4 +1,4 @@
-"""Moodle's ways in: the grade import (CSV), an assignment's offline grading worksheet, and its feedback files.
+"""Three exports for Moodle: the grade import (CSV), an assignment's offline grading worksheet, and its feedback files.
 
 The worksheet is Moodle's own file (mod/assign/gradingtable.php), downloaded with "Download grading worksheet", with
 grade and feedback comments filled in, in whatever language it is. Moodle finds a student by the number in its first
@@ -118,7 +118,7 @@ def write_worksheet(grades: Grades, out: Path) -> Exported:
     notes += grades.scaled_note(most, "Moodle")
     if above := [row.student for row in filled.values() if row.points > grades.max_points]:
         notes.append(
-            f"Moodle skips a grade above the maximum: {summarize_names(above)} was given the maximum."
+            f"Moodle refuses grades above the maximum: {summarize_names(above)} was given the maximum."
         )
     if comments is None:
         notes.append("The worksheet has no column for feedback comments: switch them on in the assignment.")
@@ -161,7 +161,7 @@ def _fillable(grades: Grades, table: CsvList, where: str) -> tuple[dict[int, Gra
             closed.append(student)
         elif is_unsubmitted(table, listed):
             unsubmitted.append(student)
-        elif _is_somebodys(table, listed):
+        elif _was_entered_by_a_person(table, listed):
             entered.append(f"{student} ({points(grades.by_student[student].points)} points here)")
         else:
             filled[position] = grades.by_student[student]
@@ -210,7 +210,7 @@ def _checksum(text: str) -> str:
     return hashlib.sha256("".join(c for c in folded(text) if c.isalnum()).encode()).hexdigest()[:8]
 
 
-def _is_somebodys(table: CsvList, row: tuple[str, ...]) -> bool:
+def _was_entered_by_a_person(table: CsvList, row: tuple[str, ...]) -> bool:
     """Whether a row has points or a comment that a person entered in Moodle."""
     grade, comment = table.value(row, "grade"), html.unescape(table.value(row, "comments"))
     if grade in ("", "-") and not comment:

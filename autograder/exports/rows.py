@@ -1,4 +1,4 @@
-"""A student's final points: the tests', or where people entered something, theirs."""
+"""What every export reads: each student's result, final points and comments."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Graded:
 
     result: SubmissionResult
     final: FinalPoints
-    #: What people did beside the questions' points, a line each: points of written answers, comments, lateness.
+    #: Lines of the comment behind the questions: written answers, teachers' comments, lateness, what the grade lacks.
     by_hand: tuple[str, ...] = ()
     #: What the grade still lacks: answers that wait for a person, a time that nobody knows.
     open: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Graded:
 
     @property
     def summary(self) -> str:
-        """Points by question and named misconceptions as lines of plain text."""
+        """The comment as plain text: the status, each question's points and cause, people's comments."""
         lines = [STATUSES[self.result.status].for_student]
         for question in self.result.questions:
             earned = points(self.points_of(question.name))

@@ -42,7 +42,7 @@ def with_cell_errors(
     template: Template,
     outcomes: Sequence[CellOutcome],
 ) -> tuple[QuestionResult, ...]:
-    """The questions, each that lacks a name with the error of the cell that should have made it.
+    """The questions; one whose name is missing gets the error of the cell that should define it.
 
     ``outcomes`` are those of the cells that run, in order, from a process that was asked nothing hidden.
     """
@@ -61,7 +61,7 @@ def with_cell_errors(
 
 
 def _with_written(question: QuestionResult, repaired: Repaired, answers: Sequence[str]) -> QuestionResult:
-    """The question, where it is said to be unwritten and is not, with what makes it seem so."""
+    """The question with a false “not written” put right: the stub's line or an unwritten function caused it."""
     if repaired.written.isdisjoint(answers) or all(test.message != NOT_WRITTEN for test in question.tests):
         return question
     own = [cell.run for cell in repaired.cells if not set(answers).isdisjoint(cell.answers)]
@@ -102,7 +102,7 @@ def _with_error(
 
 
 def _with_its_line(error: str, cell: Cell) -> str:
-    """A cell's error as the errors of calls are shown: the line first."""
+    """A cell's error in the form of a call's error: its place first."""
     label = cell.grade_id or f"cell number {cell.number}"
     if match := _PLACE.fullmatch(error):
         return f"in {label}, line {match[2]}: {match[3]}\n{match[1]}"

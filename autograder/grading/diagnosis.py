@@ -13,7 +13,7 @@ from autograder.testing.run import TestRun, cached_for_salt, run_test, tests_of
 
 
 class KnownAnswer:
-    """A misconception, and how it fares in the hidden tests of its question: each is run when it is first asked for.
+    """A misconception with its runs of the question's hidden tests. A test runs when its result is first needed.
 
     In a live class each attempt has inputs of its own, and most misconceptions are told from an answer by the first test.
     """
@@ -26,14 +26,14 @@ class KnownAnswer:
         self._runs: list[TestRun] = []
 
     def runs(self) -> Iterator[TestRun]:
-        """Its runs, in the order of the file."""
+        """Yield its runs in the order of the question's hidden tests."""
         for place, test in enumerate(self._tests):
             if place == len(self._runs):
                 self._runs.append(run_test(test, self._student))
             yield self._runs[place]
 
     def fails_alike(self, runs: Sequence[TestRun]) -> bool:
-        """Whether it fails the same tests for the same reasons. No value is looked at."""
+        """Whether it fails the same tests for the same reasons. It compares messages, not values."""
         return len(runs) == len(self._tests) and all(map(_fails_alike, runs, self.runs()))
 
 

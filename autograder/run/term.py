@@ -41,8 +41,8 @@ def gather(out: Path, store: ResultStore, progress: Progress = iter) -> Term:
         for folder, entry in of_lab:
             entries[whose[folder].student if folder in whose else folder][lab] = entry
         doubled += (
-            f"In lab {lab} {summarize_names(sorted(claims))} all seem to be {student} of the class list: each is a row of its own "
-            "until all but one are gone or are called otherwise."
+            f"In lab {lab} {summarize_names(sorted(claims))} all match {student} on the class list, so each has its own row: "
+            "rename or remove all but one."
             for student, claims in people.claimed_twice(folders).items()
         )
     for person in people.people:

@@ -17,9 +17,9 @@ SHARE = 16
 
 
 class LimitedServer(HTTPServer):
-    """Tornado's server with at most ``most`` connections, so that a thousand silent strangers cost nobody an answer.
+    """Tornado's server with at most ``most`` connections, so that idle strangers block nobody.
 
-    Connections in ``answering`` wait for an answer and stay. The address with the most others loses some first, those
+    Connections in ``answering`` wait for an answer and stay. The address with the most connections loses some first, those
     silent for longest before the rest; behind a proxy all have one address.
     """
 

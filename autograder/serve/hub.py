@@ -24,7 +24,7 @@ def started_by_hub() -> tuple[str, str, int]:
     prefix, where = os.environ.get(PREFIX), urlsplit(os.environ.get(WHERE, ""))
     if not prefix or not where.hostname or not where.port:
         raise UserError(
-            "No JupyterHub has started this: put it into jupyterhub_config.py as docs/live_class.md shows, with a url."
+            "JupyterHub did not start this command: add it as a service with a url to jupyterhub_config.py (docs/live_class.md)."
         )
     return prefix, where.hostname, where.port
 

@@ -69,7 +69,7 @@ def plan(
         )
     if unknown := [name for name in replaced if name not in grades.by_student]:
         raise UserError(
-            f"Nobody with a result is called {summarize_names(unknown)}: --replace takes a student's folder."
+            f"--replace names {summarize_names(unknown)}, without a result: give the name of a student's folder."
         )
     people, attempts, _ = class_now(system, track)
     user_of = {known.student: user for user, known in record.students.items()}

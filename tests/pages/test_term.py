@@ -179,7 +179,7 @@ def test_two_folders_of_one_person_are_two_rows_and_a_sentence(
     points = {one.student: one.points for one in term.students}
     assert points == {"ada": 4.0, "lovelaceada_4711": 2.0, "bo": 0.0}
     assert term.remarks == (
-        f"In lab {lab} ada, lovelaceada_4711 all seem to be ada of the class list: each is a row of its own "
-        "until all but one are gone or are called otherwise.",
+        f"In lab {lab} ada, lovelaceada_4711 all match ada on the class list, so each has its own row: "
+        "rename or remove all but one.",
     )
     assert next(one for one in term.students if one.student == "bo").missing == (lab,)

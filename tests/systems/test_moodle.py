@@ -185,7 +185,7 @@ def test_an_entry_from_before_the_first_push_is_a_persons_and_is_replaced_only_w
     assert [pulled.plan()[words(user)].what for user in (ANNE, SEAN, 9)] == ["left out", "left out", "new"]
     pulled.push(replaced=(words(ANNE),))
     assert moodle.entries[ANNE, 0]["grade"] == 11.2 and moodle.entries[SEAN, 0]["grade"] is None
-    with pytest.raises(UserError, match="Nobody with a result is called nobody"):
+    with pytest.raises(UserError, match="--replace names nobody, without a result"):
         pulled.plan(replaced=("nobody",))
 
 

@@ -1,4 +1,4 @@
-"""Landlock: the kernel refuses a process, for good, every file but those that were named. No privilege is needed.
+"""Landlock: Landlock: a process gives up all files but those that it names, for good. No privilege is needed.
 
 It rules what is opened, run, made and removed. It does not hide that a file exists, nor its size and time. From its sixth
 version on (Linux 6.12) it also keeps signals and abstract sockets inside. Standard library only.
@@ -24,7 +24,7 @@ _MAKE_DEVICE = 1 << 6 | 1 << 11
 _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 _TCP = 0b11
 _SCOPE_ABSTRACT_SOCKETS, _SCOPE_SIGNALS = 0b01, 0b10
-#: What may be said of a file; the other rights are a folder's.
+#: The rights that a file can have; the others are a folder's.
 _OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _IOCTL_DEV
 
 LOOK = READ_DIR
