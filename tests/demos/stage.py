@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,11 +39,11 @@ def opened(
     calm: bool = True,
     own: str = "file:",
     ready: str = "svg.cd-picture g *",
-    loud: bool = False,
+    hears: Sequence[str] = ("pageerror", "error", "warning"),
 ) -> Iterator[Page]:
-    """A page on a screen, once it holds what ``ready`` selects; at its end no error was raised, and only ``own`` was asked.
+    """A page on a screen, once it holds what ``ready`` selects; at its end it raised no error, and asked only ``own``.
 
-    Nor does the console hold a warning, but where a page is ``loud``.
+    ``hears``: what counts, an error that was raised, or an error or a warning on the console.
     """
     width, height = SCREENS[screen]
     page = browser.new_page(
@@ -52,9 +52,8 @@ def opened(
         reduced_motion="reduce" if calm else "no-preference",
     )
     said: list[str] = []
-    kinds = () if loud else ("error", "warning")
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("console", lambda line: said.append(line.text) if line.type in kinds else None)
+    page.on("pageerror", lambda error: said.append(str(error)) if "pageerror" in hears else None)
+    page.on("console", lambda line: said.append(line.text) if line.type in hears else None)
     page.on(
         "request",
         lambda asked: None if asked.url.startswith((own, "data:", "blob:")) else said.append(asked.url),
@@ -64,7 +63,7 @@ def opened(
     page.wait_for_selector(ready, state="attached")
     try:
         yield page
-        assert said == []
+        assert said == [], said
     finally:
         page.close()
 

@@ -32,9 +32,9 @@ IDLE = """() => {
 
 @contextmanager
 def look(browser: Browser, lab: Server, file: str) -> Iterator[Page]:
-    """A file in JupyterLab; at its end no error was raised, and nothing was asked from elsewhere."""
+    """A file in JupyterLab, whose own errors are its own; at its end nothing was asked from elsewhere."""
     place = f"{lab.address(f'lab/tree/{file}')}&reset"
-    with opened(browser, place, own=lab.url, ready="body", loud=True) as page:
+    with opened(browser, place, own=lab.url, ready="body", hears=[]) as page:
         yield page
 
 

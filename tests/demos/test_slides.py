@@ -27,7 +27,9 @@ def decks(built: Path) -> Path:
 
 def shown(browser: Browser, decks: Path, lab: str, hash: str = "") -> AbstractContextManager[Page]:
     """A deck; what Chromium says of frames from a disk does not count."""
-    return opened(browser, (decks / f"{lab}.html").as_uri() + hash, ready=".reveal.ready", loud=True)
+    return opened(
+        browser, (decks / f"{lab}.html").as_uri() + hash, ready=".reveal.ready", hears=["pageerror"]
+    )
 
 
 def test_a_slide_has_at_most_25_words_and_whole_sentences() -> None:

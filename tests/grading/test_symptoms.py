@@ -171,7 +171,7 @@ def test_a_value_of_a_strange_kind_has_a_symptom_or_none_and_ends_nothing(value)
 
 
 def test_a_scenario_names_the_first_thing_that_is_not_as_it_should_be():
-    def masked_lm_batch(ids, V, rng):
+    def masked_lm_batch(ids, V, rng, rate=0.15):
         ids[:, -1] = 0
         return ids, np.full_like(ids, -100)
 

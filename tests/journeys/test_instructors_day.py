@@ -165,7 +165,7 @@ def formgrader(day: Day, graded: str) -> Iterator[str]:
 def look(browser: Browser, address: str, **how: bool) -> AbstractContextManager[Page]:
     """A page; at its end no error was raised, and nothing was asked from elsewhere."""
     scheme, host = urlsplit(address)[:2]
-    return opened(browser, address, own=f"{scheme}://{host}", ready="body", loud=True, **how)
+    return opened(browser, address, own=f"{scheme}://{host}", ready="body", hears=["pageerror"], **how)
 
 
 def give(page: Page, points: float, comment: str) -> str:

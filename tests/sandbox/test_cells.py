@@ -51,7 +51,6 @@ HONEST = (
     ("_ih[-1][:4], get_ipython().__class__.__name__", None),
     ("import logging\nlogging.warning('log')", ["WARNING:root:log\n"]),
     ("open('my_helper.py', 'w').write('x = 7')\nimport my_helper\nmy_helper.x", ["7"]),
-    ("from tqdm.auto import tqdm\nsum(tqdm(range(3)))", None),
     ("from coursekit.time_limit import TookTooLong, within\ntry: within(0.2, lambda: [None for _ in iter(int, 1)])\nexcept TookTooLong: print('stopped')", ["stopped\n"]),
 )  # fmt: skip
 
