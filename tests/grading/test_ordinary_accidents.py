@@ -35,7 +35,7 @@ from tests.grading.accidents import (
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
-    pytest.mark.xdist_group("grading"),
+    pytest.mark.xdist_group("accidents"),
 ]
 
 STUDENTS = 200
