@@ -21,7 +21,7 @@ from .loader import all_cases
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
-    pytest.mark.xdist_group("grading"),
+    pytest.mark.xdist_group("attacks"),
 ]
 
 CASES = all_cases()

@@ -20,7 +20,7 @@ pytestmark = [
         or not landlock.version(),
         reason="making a container that forbids namespaces needs Linux, root and Landlock",
     ),
-    pytest.mark.xdist_group("grading"),
+    pytest.mark.xdist_group("attacks"),
 ]
 
 LAB = lab_name("01")
