@@ -128,7 +128,12 @@ def notebook_endless_code(path: Path, notebook: Notebook) -> None:
 
 
 def notebook_format_3(path: Path, notebook: Notebook) -> str:
-    return json.dumps({"nbformat": 3, "nbformat_minor": 0, "worksheets": [{"cells": notebook["cells"]}]})
+    cells = [
+        {"cell_type": "code", "input": "".join(cell["source"]), "outputs": [], "metadata": cell["metadata"]}
+        for cell in notebook["cells"]
+        if cell["cell_type"] == "code"
+    ]
+    return json.dumps({"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": cells}]})
 
 
 def notebook_millions_of_parts(path: Path, notebook: Notebook) -> str:
