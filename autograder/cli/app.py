@@ -327,7 +327,7 @@ def export(
     form: str = _argument(
         ...,
         "FORMAT",
-        "canvas, moodle, moodle-worksheet, moodle-feedback, gradescope or gradescope-zip.",
+        "canvas, moodle, moodle-worksheet, moodle-feedback, gradescope, gradescope-zip or github.",
     ),
     lab: str = LAB,
     out: Path = GRADED,

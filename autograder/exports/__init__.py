@@ -9,7 +9,7 @@ from autograder.course.lab import LabSpec
 from autograder.course.lists import read_list
 from autograder.course.policy_file import class_list
 from autograder.errors import GradingError
-from autograder.exports import canvas, gradescope, gradescope_zip, moodle
+from autograder.exports import canvas, classroom, gradescope, gradescope_zip, moodle
 from autograder.exports.rows import Exported, Grades, graded
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks
@@ -24,6 +24,7 @@ FORMATS: dict[str, Callable[[Grades, Path], Exported]] = {
     "moodle-feedback": moodle.write_feedback,
     "gradescope": gradescope.write_results,
     "gradescope-zip": gradescope_zip.write_zip,
+    "github": classroom.write_results,
 }
 
 

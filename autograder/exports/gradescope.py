@@ -62,14 +62,14 @@ def _test(question: QuestionResult, earned: float, number: int) -> dict[str, Any
         "name": question.name,
         "name_format": "text",
         "number": str(number),
-        "output": plain(_in_words(question)),
+        "output": plain(in_words(question)),
         "output_format": "text",
         "tags": ["function"],
         "visibility": "visible",
     }
 
 
-def _in_words(question: QuestionResult) -> str:
+def in_words(question: QuestionResult) -> str:
     """A question's tests, misconception, hint and error as plain text."""
     lines = []
     for test in question.tests:

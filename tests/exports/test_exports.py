@@ -224,6 +224,15 @@ def test_what_people_entered_is_in_the_exported_points(exported, make_result):
         assert line in json.loads(gradescope.read_text())["output"]
     [canvas] = exported("canvas", results, marks=marks)
     assert [row[-2:] for row in table(canvas)[1:]] == [["15", "(read only)"], ["12", ""], ["5", ""]]
+    bo = make_result("bo", status="missing", questions=())
+    [ada, bo] = exported("github", [results[0], bo], marks=marks)
+    content = json.loads(ada.read_text(encoding="utf-8"))
+    assert content["version"] == 1 and content["status"] == "fail" and content["max_score"] == 15.0
+    assert sum(test["score"] for test in content["tests"]) == pytest.approx(12)
+    assert [test["status"] for test in content["tests"]] == ["pass", "fail", "pass"]
+    fields = {"name", "status", "score", "message", "test_code", "filename", "line_no", "duration"}
+    assert set(content["tests"][0]) == fields
+    assert json.loads(bo.read_text())["status"] == "error", "nothing could run"
 
 
 def test_gradescopes_results_have_the_documented_fields(tmp_path, exported, make_result):
@@ -261,7 +270,7 @@ def test_each_row_says_what_its_grade_lacks(exported, make_result, course_at):
     assert lacks["di"] == "nothing handed in: the extension ends on 2026-03-04 at 23:59"
     assert "points of an earlier time" in lacks["ed"]
     header = ["Identifier", "Username", "Grade", "Maximum grade", "Feedback comments"]
-    for form in ("gradescope", "moodle-worksheet"):
+    for form in ("gradescope", "github", "moodle-worksheet"):
         [path] = exported(form, ["ada"], [header, ["Participant 1", "ada", "", "15", ""]], marks=marks)
         assert "ot final: why_softmax not read yet" in path.read_text(), form
 

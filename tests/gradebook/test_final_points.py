@@ -82,7 +82,7 @@ def test_everybody_who_shows_points_shows_the_same(
 
     listed = tmp_path / "list.csv"
     listed.write_text("Username\nada\n")
-    for form, roster in (("canvas", None), ("moodle", listed), ("gradescope", None)):
+    for form, roster in (("canvas", None), ("moodle", listed), ("gradescope", None), ("github", None)):
         export(form, [result], spec, tmp_path, marks={"ada": marks}, roster=roster)
     with (tmp_path / f"canvas-{LAB}.csv").open(encoding="utf-8", newline="") as file:
         assert float(list(csv.reader(file))[2][5]) == pytest.approx(expected)
@@ -90,6 +90,8 @@ def test_everybody_who_shows_points_shows_the_same(
         assert float(next(csv.DictReader(file))[LAB]) == pytest.approx(expected)
     gradescope = json.loads((tmp_path / "gradescope" / "ada" / "results.json").read_text())
     assert gradescope["score"] == pytest.approx(expected)
+    github = json.loads((tmp_path / "github-classroom" / "ada" / "autograding.json").read_text())
+    assert sum(test["score"] for test in github["tests"]) == pytest.approx(expected)
 
     shown = with_final_points(result, final)
     report = build_report([shown], spec, tmp_path).read_text(encoding="utf-8")

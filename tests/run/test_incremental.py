@@ -156,7 +156,7 @@ def test_a_failure_of_the_graders_own_is_seen_and_blames_nobody(graded, frozen, 
     assert not stored(graded, "bo").fault, "an earlier grade stays"
     assert stored(graded, "dora").fault and "not its author's fault" in stored(graded, "dora").notes[-1]
     remark = "The grader itself failed on bo, whose points are those of the time before"
-    exported = command("export", "gradescope", "01", "--out", graded / "out", root=own_course).stdout
+    exported = command("export", "github", "01", "--out", graded / "out", root=own_course).stdout
     report = report_page(graded / "out", LAB).read_text()
     assert all(remark in " ".join(text.split()) for text in (done.stdout, exported, report))
     assert "the points are those of the time before" in feedback_page(graded / "out", "bo", LAB).read_text()
