@@ -2,7 +2,7 @@
 
 The notebooks are files; all else is one SQLite database that waits for the disk at each commit (``synchronous = FULL``).
 A row is written after its notebook has reached the disk, and a receipt is given after its row has. So whatever ends the
-process, or the machine: who has a receipt is graded, and a verdict that is there is not made again.
+process, or the machine: who has a receipt is graded, and a verdict that is there is not made again. Nothing deletes an attempt.
 """
 
 from __future__ import annotations
