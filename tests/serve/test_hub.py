@@ -104,7 +104,7 @@ def test_a_browser_is_sent_to_the_hub_or_reads_why_its_login_is_refused(live):
 
 def test_without_a_hub_the_option_says_what_is_missing(monkeypatch):
     monkeypatch.delenv("JUPYTERHUB_SERVICE_PREFIX", raising=False)
-    with pytest.raises(UserError, match="No JupyterHub"):
+    with pytest.raises(UserError, match="JupyterHub did not start"):
         started_by_hub()
 
 
