@@ -60,7 +60,6 @@ SLOW_TESTS = (
     "grading/test_grader.py",
     "grading/test_ordinary_accidents.py",
     "grading/test_time_guard.py",
-    "importing/test_lost_metadata.py",
     "importing/test_same_scores.py",
     "journeys/",
     "nbgrader_plugin/",

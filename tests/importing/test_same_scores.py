@@ -158,6 +158,10 @@ def test_files_beside_the_notebook_lie_beside_it_in_build_release_and_grading(co
     (path.parent / "data").mkdir()
     (path.parent / "data" / "more.txt").write_text("4")
     hand_in(tmp_path, "ada", "hw", "numbers", submitted(made, {}))
+    copied = submitted(made, {})
+    for one in copied.cells:
+        one.metadata = nbformat.from_dict({})
+    hand_in(tmp_path, "bo", "hw", "numbers", copied)
     for words in (
         ("import", path, "--name", "24_numbers"),
         ("grade", "24", "--submitted", tmp_path / "submitted", "--out", tmp_path / "out"),
@@ -166,8 +170,9 @@ def test_files_beside_the_notebook_lie_beside_it_in_build_release_and_grading(co
     ):
         done = command(*words, root=course)
         assert done.returncode == 0, done.stdout + done.stderr
-    [row] = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert [(q["name"], q["points"]) for q in row["questions"]] == [("total_of_all", 3)]
+    rows = json.loads((tmp_path / "out" / "results.json").read_text())
+    points = [(q["name"], q["points"]) for row in rows for q in row["questions"]]
+    assert points == [("total_of_all", 3)] * 2, "also where cells were copied, and lost their names"
     released = tmp_path / "release" / "24_numbers"
     files = {path.name for path in released.iterdir()}
     assert files == {"24_numbers.ipynb", "coursekit", "data", "numbers.txt"}
