@@ -159,8 +159,11 @@ def as_it_was(student, rng):
         maps = student(scene["model"], *words(rng))
         yield Observed("the layers that have a map", [name in maps for name in NAMES])
         scene.run(AS_IT_WAS)
-        for name in ("left", "gone", "same", "modes", "learn"):
-            yield Observed(name, scene[name])
+        yield Observed("how many hooks are left behind", scene["left"])
+        yield Observed("how many hooks that were there are gone", scene["gone"])
+        yield Observed("each module runs what it ran", scene["same"])
+        yield Observed("who is in training mode", scene["modes"])
+        yield Observed("who learns", scene["learn"])
 
 
 def with_hooks(
