@@ -190,7 +190,7 @@ class Grader:
         )
 
     def _shown(self, questions: Sequence[QuestionResult]) -> dict[str, str]:
-        """What stands in the executed notebook under each check cell, which checks nothing there: its hidden tests, a line each."""
+        """What stands under each check cell of the executed notebook: its question's hidden tests, a line each."""
         lines = {
             self.template.test_of[question.name]: [
                 f"{'✓' if test.passed else '✗'} {test.name}{'' if test.passed else f' {test.message}'}\n"

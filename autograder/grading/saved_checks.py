@@ -8,9 +8,12 @@ from typing import Any
 from coursekit.notebook.verdict import MIME
 
 from autograder.results import whole_sentences
+from autograder.sandbox.wire import clean_text
 
 #: How many outputs of a cell, and lines of a card, are looked at.
 MOST = 50
+#: Characters of a line.
+LONGEST = 2000
 
 
 def saved_checks(outputs: Iterable[Any]) -> dict[str, list[tuple[bool, str]]]:
@@ -31,11 +34,6 @@ def _lines(marks: list[Any]) -> Iterator[tuple[bool, str]]:
     for mark in marks:
         match mark:
             case [str(title), True, _]:
-                yield True, whole_sentences(_clean(title))
+                yield True, whole_sentences(clean_text(title, LONGEST))
             case [str(title), _, hint]:
-                yield False, whole_sentences(_clean(f"{title} {hint}".strip()))
-
-
-def _clean(text: str) -> str:
-    """Without lone surrogates, which no file and no page can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+                yield False, whole_sentences(clean_text(f"{title} {hint}".strip(), LONGEST))

@@ -303,9 +303,13 @@ class RemoteTransport:
             self._deadline = outer
 
     def send_ahead(self, requests: bytes) -> None:
-        """See ``rpc.Transport``."""
+        """See ``rpc.Transport``. A child that reads nothing has the time of one exchange."""
         if self.gone is None:
-            self.send(requests)
+            self._deadline = min(time.monotonic() + self.timeout, self.session_deadline.until)
+            try:
+                self.send(requests)
+            finally:
+                self._deadline = None
 
     def receive_greeting(self, seconds: float) -> bytes:
         """The frame that the child sends unasked when it is ready, or cannot be."""
