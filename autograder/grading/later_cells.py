@@ -21,7 +21,8 @@ def last_change(cells: Sequence[str], given: Collection[str]) -> int:
     A ``given`` cell is the course's own: it changes only what the student's cells have named.
     """
     last = -1
-    own: dict[str, str] = dict.fromkeys(dir(builtins), "")  # name -> the import that made it
+    # Name -> the import that made it. Python puts what was shown last into "_".
+    own: dict[str, str] = dict.fromkeys({*dir(builtins)} - {"_"}, "")
     known = dict(own)
     for place, source in enumerate(cells):
         body, is_given = statements(source), source.strip() in given
