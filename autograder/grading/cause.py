@@ -17,7 +17,7 @@ from autograder.testing.run import TestRun
 def cause_of(
     runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str, where: str = ""
 ) -> str | None:
-    """What is wrong in words where no misconception matches; None when nothing is, or nobody can say."""
+    """What is wrong in words where no misconception matches, and which rules it breaks; None when nothing is, or nobody can say."""
     failed = [run for run in runs if not run.result.passed]
     if not failed:
         return None
@@ -25,11 +25,15 @@ def cause_of(
         said = symptom.sentence
     elif shown_error:
         said = f"It raises an error: {shown_error.splitlines()[-1]}."
-    elif not (said := failed[0].result.message):
+    elif not (said := _as_sentence(failed[0].result.message)):
         return None
-    else:
-        said = f"{said[:1].upper()}{said[1:]}."
-    return f"{where}: {lower_first(said)}" if where else said
+    said = f"{where}: {lower_first(said)}" if where else said
+    broken = [_as_sentence(run.result.message) for run in failed if run.test.deducts and run.ran]
+    return " ".join(dict.fromkeys([said, *filter(None, broken)]))
+
+
+def _as_sentence(message: str) -> str:
+    return f"{message[:1].upper()}{message[1:]}." if message else ""
 
 
 def where_wrong(
