@@ -1,4 +1,4 @@
-"""Says in words what is wrong with an answer that no misconception describes, and where it goes wrong."""
+"""Describes what is wrong, and where, with an answer that matches no misconception."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autograder.testing.run import TestRun
 def cause_of(
     runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str, where: str = ""
 ) -> str | None:
-    """What is wrong in words where no misconception matches; None when nothing is, or nobody can say."""
+    """What is wrong with an answer that matches no misconception; None if nothing is, or if it is unknown."""
     failed = [run for run in runs if not run.result.passed]
     if not failed:
         return None
@@ -35,7 +35,7 @@ def cause_of(
 def where_wrong(
     clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun], seen: Mapping[int, Outcome]
 ) -> str:
-    """Where an answer goes wrong: what its wrong calls share, or the one or two parts that fail, or pass, alone; "" elsewhere."""
+    """Where an answer goes wrong: what its wrong calls share, or the one or two parts that alone fail or pass; else ""."""
     parts = [run for run in runs if run.test.weight]
     failed = [run for run in parts if not run.result.passed]
     passed = [run for run in parts if run.result.passed]

@@ -175,7 +175,7 @@ class Graders(WorkerPlugin):
     def __init__(self, assignment: Assignment):
         self.assignment = assignment
         self.files = _packed(assignment)
-        identity = f"{assignment.context.whole} {assignment.settings.salt}".encode() + self.files
+        identity = f"{assignment.context.digest} {assignment.settings.salt}".encode() + self.files
         #: Other runs on the cluster have graders of their own; a run that was killed has left these.
         self.name = f"autograder-{hashlib.sha256(identity).hexdigest()[:16]}"
         self.folder = ""
