@@ -17,7 +17,7 @@ from autograder.gradebook.writer import marks_of
 from autograder.pages.report.term import TERM, Term, render_term, table_of_students
 from autograder.results import SubmissionResult
 from autograder.run.recorder import Recorder, entered_marks
-from autograder.run.remarks import of_an_earlier_time
+from autograder.run.remarks import about_outdated_grades
 from autograder.run.store import STORE, ResultStore
 from autograder.run.term import gather
 
@@ -86,7 +86,7 @@ def export_results(
         notes.append(
             f"{open_answers} submissions still have answers that wait for a person (see `autograder formgrader`)."
         )
-    notes += of_an_earlier_time(results)
+    notes += about_outdated_grades(results)
     if failed:
         notes.append(f"Not in the export, because the grader itself failed on them: {', '.join(failed)}.")
     return Exported(made.paths, tuple(notes))

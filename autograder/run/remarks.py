@@ -1,4 +1,4 @@
-"""Sentences for the teacher besides the grades: times that are unknown, strangers, students who are missing."""
+"""Sentences for the teacher beside the grades: unknown times, students who are not on the list or are missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
 from autograder.results import EARLIER_NOTE, SubmissionResult
 
-#: How many students' own notes about what counts a class is told in full.
+#: The most students whose notes on unclear choices are shown in full.
 MOST_CHOICES = 20
 
 
@@ -30,7 +30,7 @@ def remarks(
             f"Lateness was not counted for {len(undated)} of {len(dated)} submissions, since nobody knows when they "
             f"came in: {summarize_names(undated)}. Give the times to `autograder collect --times`, then regrade."
         )
-    sentences += of_an_earlier_time(results)
+    sentences += about_outdated_grades(results)
     entered = {name: marks_of(marks, name) for name in students}
     closed = [name for name, own in entered.items() if policy.is_closed(lab, own.seconds_late, own.due)]
     if closed:
@@ -81,8 +81,8 @@ def remarks(
     return tuple(sentences)
 
 
-def of_an_earlier_time(results: Iterable[SubmissionResult]) -> list[str]:
-    """A sentence about those whose grade is of an earlier notebook, or of earlier tests; none where there are none."""
+def about_outdated_grades(results: Iterable[SubmissionResult]) -> list[str]:
+    """A sentence about students whose grade is from an earlier notebook or earlier tests; none if there are none."""
     names = [result.student for result in results if EARLIER_NOTE in result.notes]
     return (
         [
@@ -94,7 +94,7 @@ def of_an_earlier_time(results: Iterable[SubmissionResult]) -> list[str]:
 
 
 def look_alikes(names: Iterable[str]) -> list[list[str]]:
-    """The names that are not the same and look the same: other forms of a letter, capitals, letters that nobody sees."""
+    """Groups of different names that look alike: variants of a letter, capitals, invisible characters."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name in names:
         seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
