@@ -151,7 +151,7 @@ class ZygoteProcess:
             answer = self._receive(SPAWN_SECONDS)
             self.close()
             raise SandboxUnavailable(
-                answer.get("error", "the sandbox's first process has gone: grade again")
+                answer.get("error", "the sandbox's first process has ended: grade again")
             ) from None
         finally:
             theirs.close()
@@ -196,7 +196,7 @@ class ZygoteProcess:
         except (OSError, SandboxUnavailable):
             ours.close()
             self.close()
-            raise SandboxUnavailable("the sandbox's first process has gone: grade again") from None
+            raise SandboxUnavailable("the sandbox's first process has ended: grade again") from None
         finally:
             theirs.close()
         group = self.isolation != STRONGEST
@@ -212,7 +212,7 @@ class ZygoteProcess:
             answer = {}
         if "status" not in answer:
             self.close()
-            raise SandboxUnavailable("the sandbox's first process has gone: grade again")
+            raise SandboxUnavailable("the sandbox's first process has ended: grade again")
         return answer
 
     def _receive(self, seconds: float) -> dict[str, Any]:
