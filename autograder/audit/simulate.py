@@ -13,7 +13,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograder.course.build import released_notebook
-from autograder.course.masters import solved, source_of_import
+from autograder.course.masters import solution_sources, source_of_import
 from autograder.course.policy_file import spec
 from autograder.errors import UserError
 from autograder.files import write_atomically
@@ -66,7 +66,7 @@ def pick(sources: dict[str, list[str]], count: int, rng: random.Random) -> dict[
 
 def _with_cell(lab: str, source: str, place: str | None = None) -> str:
     """A solved notebook with one more cell: before the first question, or after the cell of ``place``."""
-    notebook = answered(lab, solved(lab))
+    notebook = answered(lab, solution_sources(lab))
     first = spec(lab).questions[0][0]
     index = next(
         i
@@ -106,7 +106,11 @@ _HOSTILE = {
 
 def kinds_of(lab: str) -> list[Kind]:
     """Every kind of submission that can be made for a lab, the common ones first."""
-    right, wrong, styles = solved(lab), sources_of(lab, "misconception"), sources_of(lab, "alternative")
+    right, wrong, styles = (
+        solution_sources(lab),
+        sources_of(lab, "misconception"),
+        sources_of(lab, "alternative"),
+    )
 
     def mistaken(count: int) -> Callable[[str, random.Random], str]:
         return lambda _, rng: _text(answered(lab, right | pick(wrong, count, rng)))

@@ -20,8 +20,8 @@ from autograder.collect.placing import TIME_FORMAT, Outcome, collect_student, ma
 from autograder.collect.times import Row, Times, read_times
 from autograder.course.class_list import ClassList
 from autograder.course.lists import folded, sentences_about, summarize_names
-from autograder.course.longer import take_over
 from autograder.course.policy_file import class_list, settings
+from autograder.course.system_extensions import take_over_extensions
 from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, require_apart
 
@@ -194,7 +194,7 @@ def _take_over_extensions(students: Sequence[Student], job: Download) -> list[st
         return [
             f"course.toml has no due date for {job.lab}: nobody is late, and Moodle's extensions count for nothing."
         ]
-    return take_over(job.lab, due, own, "Moodle")
+    return take_over_extensions(job.lab, due, own, "Moodle")
 
 
 def _about_times(outcomes: Mapping[str, Outcome], without: Sequence[str], done: int, kind: str) -> list[str]:

@@ -12,7 +12,7 @@ from autograder.collect.names import Owned
 from autograder.collect.times import Row, Times
 from autograder.course.class_list import ClassList, Person
 from autograder.course.lists import same_name, summarize_names
-from autograder.course.worksheet import is_team
+from autograder.course.worksheet import is_same_group
 from autograder.errors import UserError
 from autograder.files import folder_name
 
@@ -54,7 +54,7 @@ def of_members(files: Sequence[Owned], job: Download) -> list[Owned]:
         return list(files)
     found = []
     for one in files:
-        members = [row for row in teams if is_team(row.team, one.name)]
+        members = [row for row in teams if is_same_group(row.team, one.name)]
         if not members:
             raise UserError(
                 f"“{one.name}” is a group, and no list says who is in it: download the assignment's grading worksheet in the "

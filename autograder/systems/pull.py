@@ -13,8 +13,8 @@ from pathlib import Path
 from autograder.collect import collect_folder
 from autograder.collect.names import may_hold_one
 from autograder.course.lists import summarize_names
-from autograder.course.longer import take_over
 from autograder.course.policy_file import class_list, settings
+from autograder.course.system_extensions import take_over_extensions
 from autograder.files import folder_name, letters_of, require_apart, timestamp_in
 from autograder.grading.submissions import MAX_BYTES
 from autograder.systems.exchange import HandedIn, Person, Pulled, Record, Refused, Source, Track, class_now
@@ -156,7 +156,7 @@ def _extend(
         return notes
     own_dates = [(folders[user], own) for user, own in system.due_dates(people, track).items()]
     longer = [(student, _utc(own) if own > theirs else due) for student, own in own_dates if own]
-    notes += take_over(lab, due, longer, system.name)
+    notes += take_over_extensions(lab, due, longer, system.name)
     if never := [student for student, own in own_dates if not own and theirs]:
         notes.append(
             f"Never due in {system.name}, so give them an extension in course.toml: {summarize_names(never)}."
