@@ -1,4 +1,4 @@
-"""Writes the CSV files that learning systems read: no cell does anything in a spreadsheet, and people are found."""
+"""Writes CSV files for learning systems: no cell runs as a formula in a spreadsheet, and ids stay intact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.course.lists import summarize_names
 from autograder.course.safe_cells import safe_cell
 from autograder.files import write_atomically
 
-#: A user name, an address or a number that a spreadsheet takes for a harmless formula.
+#: A user name, address or number that a spreadsheet takes for a formula, but a harmless one.
 _HARMLESS = re.compile(r"[=+\-@][\w.\-@]*")
 
 
@@ -23,7 +23,7 @@ def write_table(
     separator: str = ",",
     keys: Collection[int] = (),
 ) -> Path:
-    """Write a CSV file in UTF-8, every cell made safe. Raises GradingError. Returns the path.
+    """Write a CSV file in UTF-8 with safe cells. Returns the path. Raises GradingError.
 
     ``keys`` are the columns by which a system finds people: see ``about_keys``.
     """
@@ -59,5 +59,5 @@ def about_keys(
 
 
 def _key(word: str) -> str:
-    """An id as it is, when that is harmless, else made safe."""
+    """The id unchanged if it is harmless, else as a safe cell."""
     return word if _HARMLESS.fullmatch(word) else safe_cell(word)

@@ -33,7 +33,7 @@ def apply_to(c: Any) -> None:
         "markdown2html": "autograder.pages.clean_html.markdown2html",
         "highlight_code": "autograder.pages.clean_html.highlight_code",
         "ansi2html": "autograder.pages.clean_html.coloured_output",
-        "strip_files_prefix": "autograder.pages.clean_html.as_it_is",
+        "strip_files_prefix": "autograder.pages.clean_html.unchanged",
     }
     c.HTMLExporter.extra_template_basedirs = [str(_TEMPLATES), str(_NBGRADERS_TEMPLATES)]
 

@@ -42,7 +42,9 @@ def test_every_misconception_may_be_met():
 
 
 def test_nobody_is_half_done_in_a_lab_of_one_question(monkeypatch):
-    monkeypatch.setattr("autograder.audit.simulate.solution_sources", lambda lab: {"one_hot": "def one_hot(x): ..."})
+    monkeypatch.setattr(
+        "autograder.audit.simulate.solution_sources", lambda lab: {"one_hot": "def one_hot(x): ..."}
+    )
     assert "half done" not in [kind.name for kind in kinds_of(LAB)]
 
 
