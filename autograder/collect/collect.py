@@ -1,7 +1,7 @@
 """Chooses one notebook for each student and writes it, with its time, into nbgrader's layout.
 
-The stages: read the download, say whose each file is, find when each student handed in, write. Each returns what it found,
-and sentences about what it refused or had to choose.
+The stages: read the download, find each file's owner, find each student's time, write. Each stage returns its result, and
+sentences about refused files and choices.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from autograder.course.system_extensions import take_over_extensions
 from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, require_apart
 
-#: Kind of download -> where its list of times comes from.
+#: Kind of download -> a sentence about where to get its list of times.
 _TIMES_FROM = {
     "canvas": "Give the times with --times: Canvas's submissions report, or its API's list of submissions.",
     "moodle": "Give the times with --times: the assignment's grading worksheet has them.",
@@ -35,25 +35,26 @@ _TIMES_FROM = {
 
 @dataclass(frozen=True)
 class Collected:
-    """The students whose notebooks were collected, and sentences about what was refused, chosen or left alone."""
+    """The students whose notebooks were collected, and sentences about files that were refused, chosen or left alone."""
 
     students: tuple[str, ...]
     notes: tuple[str, ...]
     kind: str = "plain"
-    #: Students whose time of submission nobody knows, so that lateness is not counted.
+    #: Students with an unknown time of submission, so that lateness is not counted.
     without_time: tuple[str, ...] = ()
-    #: How the kind was recognised.
+    #: The reason for the recognised kind.
     why: str = ""
 
 
 def collect(
     source: Path, submitted: Path, lab: str, *, kind: str = "auto", times: Path | None = None
 ) -> Collected:
-    """Write ``submitted/<student>/<lab>/<lab>.ipynb`` for everybody in ``source``, and ``timestamp.txt`` where a time is known.
+    """Write ``submitted/<student>/<lab>/<lab>.ipynb`` for everybody in ``source``, and ``timestamp.txt`` if the time is known.
 
-    ``source`` is a zip or a folder; ``kind`` one of ``KINDS``, or ``auto`` to tell from the names. A file's own time is the
-    download's and counts for nothing. A time is known from ``times``, a list of the teacher's. With a class list,
-    students are called as it calls them. Extensions on Moodle's worksheet are added to ``extensions.csv``. Raises ``UserError`` when nothing can be collected, or a list contradicts the download.
+    ``source`` is a zip or folder; ``kind`` is one of ``KINDS``, or ``auto`` to recognise it by names. Times come from the
+    teacher's list ``times``; a file's own time is the download's and is ignored. Students are named as on the class list if
+    there is one. Extensions on Moodle's worksheet are added to ``extensions.csv``.
+    Raises ``UserError`` if nothing can be collected, or if a list contradicts the download.
     """
     if kind not in ("auto", *KINDS):
         raise GradingError(f"There is no kind of download “{kind}”: choose one of auto, {', '.join(KINDS)}.")
@@ -82,7 +83,7 @@ def collect(
 def collect_folder(
     folder: Path, submitted: Path, lab: str, *, student: str, submitted_at: str = ""
 ) -> Collected:
-    """Collect one student's notebook from a folder. An empty folder is a note, no error."""
+    """Collect one student's notebook from a folder. An empty folder gives a note, not an error."""
     notes: list[str] = []
     files = tuple(Owned(entry, student, entry.parts[-1]) for entry in entries(folder, notes))
     outcome = collect_student(Student(student, student, files), submitted_at, Download(submitted, lab))
@@ -123,16 +124,16 @@ def _read(
 
 
 def _others_there(submitted: Path, students: Iterable[Student]) -> list[str]:
-    """The students of an earlier download who are not in this one. Some file systems change the bytes of a name."""
+    """The students of an earlier download who are not in this one. Names are normalised: some file systems change their bytes."""
     now = {unicodedata.normalize("NFC", folder_name(student.name)) for student in students}
     folders = submitted.iterdir() if submitted.is_dir() else ()
     return [path.name for path in folders if unicodedata.normalize("NFC", path.name) not in now]
 
 
 def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], list[str]]:
-    """When each student handed in, from the teacher's list ("" where it does not say), and sentences.
+    """Student -> time of submission from the teacher's list ("" if unknown), and sentences.
 
-    A student whose name differs there gets no time. When these are at least as many as the others, the list is refused.
+    A student with another name on the list gets no time. If these are at least half, the list is refused.
     """
     when, listed = {student.name: "" for student in students}, job.times
     if listed is None:
@@ -175,18 +176,18 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
 
 
 def _names_once(names: Iterable[str]) -> str:
-    """Some names, each once, for sentences."""
+    """The distinct names, shortened for sentences."""
     return summarize_names(list(dict.fromkeys(map(shortened, names)))) or "nobody"
 
 
 def _take_over_extensions(students: Sequence[Student], job: Download) -> list[str]:
-    """Add Moodle's extensions that are longer than the course's to ``extensions.csv``; sentences about it."""
+    """Add Moodle's extensions that are longer than the course's to ``extensions.csv``. Returns sentences."""
     here = {row: student.name for student in students if (row := job.worksheet_row(student.files[0]))}
     rows = job.times.rows if job.kind == "moodle" and job.times is not None else ()
     own = []
     for row in rows:
         known = {person.student for word in row.words if (person := job.people.find(word)) is not None}
-        name = here.get(row) or (known.pop() if len(known) == 1 else "")  # somebody who handed in nothing yet
+        name = here.get(row) or (known.pop() if len(known) == 1 else "")  # a student without a submission
         own += [(name, row.due)] if name and row.due is not None else []
     if not own:
         return []
