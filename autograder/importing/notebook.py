@@ -24,7 +24,7 @@ def read_source(path: Path) -> NotebookNode:
     """The notebook with nbgrader's metadata in the newest form. Raises ``UserError`` for other files and languages."""
     from nbgrader.nbgraderformat import MetadataValidator, ValidationError
 
-    logging.getLogger("traitlets").setLevel(logging.CRITICAL)  # silences nbformat's long reports on invalid notebooks
+    logging.getLogger("traitlets").setLevel(logging.CRITICAL)  # silences nbformat's reports
     try:
         notebook: NotebookNode = nbformat.reads(path.read_text(encoding="utf-8-sig"), as_version=4)
         return _checked(MetadataValidator().upgrade_notebook_metadata(notebook), path)
@@ -48,9 +48,7 @@ def _checked(notebook: NotebookNode, path: Path) -> NotebookNode:
     for cell in notebook.cells:
         data = cell.metadata.get("nbgrader", {})
         if not any(data.get(role) for role in ("grade", "solution", "locked", "task")):
-            cell.metadata.pop(
-                "nbgrader", None
-            )  # nbgrader's toolbar leaves such metadata on an ordinary cell
+            cell.metadata.pop("nbgrader", None)  # nbgrader's toolbar leaves such metadata on an ordinary cell
         else:
             _check_cell(cell, path)
     _check_is_source(notebook, path)

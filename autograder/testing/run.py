@@ -77,7 +77,7 @@ def tests_of(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
 
     A question of an imported lab has none if its test cell stays beside the student's code.
     """
-    # Imported here because these modules are on a higher floor.
+    # Imported by name: these modules are on a higher floor.
     maker = (
         "autograder.testing.moved_cell" if source_of_import(lab) else "autograder.questions.engine.as_tests"
     )
