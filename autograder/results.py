@@ -33,7 +33,7 @@ FAULT_NOTE = (
 #: The note of an old result that stayed because the grader itself failed on the new one.
 EARLIER_NOTE = (
     "The grader itself failed when this was to be graded again, which is not its author's fault: "
-    "the points are those of the time before, and a person has to look at it."
+    "the points are from an earlier run, and a person has to look at it."
 )
 
 #: Every submission ends in exactly one of these.
@@ -91,7 +91,7 @@ STATUSES = {
 #: ``reduced`` (docs/security.md says what each part protects).
 ISOLATION = {
     "namespaces": "no other file, process or network exists for a submission",
-    "reduced": "what stands in brackets kept files, processes and the network from submissions; memory and disk were watched less closely",
+    "reduced": "the parts in brackets kept files, processes and the network from submissions; memory and disk were watched less closely",
 }
 STRONGEST, REDUCED = ISOLATION
 

@@ -398,18 +398,16 @@ def serve(
         None, "--url", "The address that people open, where it is not http://localhost:PORT/."
     ),
     jobs: int | None = JOBS,
-    hub: bool = _option(
-        False, "--hub", "As a service that a JupyterHub starts: the hub says who asks, and where."
-    ),
+    hub: bool = _option(False, "--hub", "Run as a service of a JupyterHub, which identifies people."),
     lti: bool = _option(
         False, "--lti", "Inside the learning system that [lti] of course.toml names, by LTI 1.3."
     ),
 ) -> None:
-    """Run a live class: students hand in and hear at once, the lecturer sees what the room misunderstands."""
+    """Run a live class: students get verdicts at once, the lecturer sees the room's misconceptions."""
     from autograder.cli.serve import serve as run
 
     if hub and lti:
-        raise UserError("Give --hub or --lti: only one of them can say who asks.")
+        raise UserError("Give --hub or --lti: only one of them can identify people.")
     run(
         labs, out, address=address, port=port, url=url, jobs=jobs, hub=hub, lti=lti,
         console=console,
@@ -420,7 +418,7 @@ def serve(
 def invite(
     out: Path = LIVE_OUT,
     names: list[str] | None = _argument(
-        None, "[NAME]...", "Who gets a new link; an older one of theirs ends."
+        None, "[NAME]...", "People who get a new link; their older link ends."
     ),
     team: list[str] | None = _option(None, "--team NAME", "Somebody of the teaching team; may be repeated."),
     url: str = _option(
@@ -428,7 +426,7 @@ def invite(
     ),
     to: Path | None = _option(None, "--to CSV", "Where the links go (default: OUT/invitations.csv)."),
 ) -> None:
-    """Make the links by which the class list's students come into a live class, without a hub."""
+    """Make invitation links to a live class for the class list's students, without a hub."""
     from autograder.cli.serve import invite as make
 
     make(out, url=url, team=team or [], again=names or [], to=to or out / "invitations.csv", console=console)
@@ -454,7 +452,7 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
 
     @commands.command("pull")
     def pull(lab: str = LAB, submitted: Path = COLLECTED) -> None:
-        """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
+        """Fetch the class, its submissions with their times, and extensions; unchanged files are not fetched again."""
         from autograder.cli import systems
 
         systems.pull(name, lab, submitted, console)
@@ -473,9 +471,9 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
             "", "--state", "In Moodle's marking workflow: what the grades are, such as released."
         ),
     ) -> None:
-        """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
+        """Send each student's grade, comment and feedback page, read them again, and list what did not arrive.
 
-        What a person entered or changed there is left alone and named.
+        Entries that a person made or changed there stay, and are listed.
         """
         from autograder.cli import systems
 

@@ -111,8 +111,8 @@ def _read(
         clones |= {top for top in tops if os.path.exists(inside / top / ".git")}
         if 2 * len(clones) > len(tops):
             raise UserError(
-                "These are repositories, which do not say whose they are: fetch them with `autograder github pull`, or give --kind "
-                "plain where each folder is called like its student."
+                "These repositories do not name their students: fetch them with `autograder github pull`, or give --kind "
+                "plain if each folder has its student's name."
             )
     if doubt:
         raise UserError(doubt)
@@ -153,14 +153,14 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
             several += [name] if len(found) > 1 else []
     if not matched:
         raise UserError(
-            f"{listed.path} has a time of nobody in the download: it names {_names_once(row.who for row in listed.rows)}, the "
+            f"{listed.path} has no time for anybody in the download: it names {_names_once(row.who for row in listed.rows)}, the "
             f"download {_names_once(when)}. Nothing was collected."
         )
     if contradictions and len(contradictions) >= sum(map(bool, when.values())):
         student, row = contradictions[0]
         raise UserError(
-            f"{listed.path} calls number {student.files[0].number} “{row.name}”, the download “{student.files[0].name}”: the list is "
-            "another assignment's or another course's, or has no names, and nothing was collected."
+            f"{listed.path} calls number {student.files[0].number} “{row.name}”, the download “{student.files[0].name}”: the list "
+            "belongs to another assignment or course, or has no names. Nothing was collected."
         )
     file = listed.path.name
     apart = [student.name for student, _ in contradictions]
@@ -203,10 +203,10 @@ def _about_times(outcomes: Mapping[str, Outcome], without: Sequence[str], done: 
     notes = []
     if drafts := sorted(name for name, outcome in outcomes.items() if outcome.is_draft):
         notes.append(
-            f"Not handed in (a draft, or an attempt that was opened again), and so not collected: {summarize_names(drafts)}."
+            f"Not handed in (a draft or a reopened attempt), and so not collected: {summarize_names(drafts)}."
         )
     if without:
         notes.append(
-            f"When {len(without)} of {done} handed in is not known, so none of them is late: {summarize_names(without)}. {_TIMES_FROM[kind]}"
+            f"The times of {len(without)} of {done} are unknown, so none of them is late: {summarize_names(without)}. {_TIMES_FROM[kind]}"
         )
     return notes

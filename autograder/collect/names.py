@@ -88,8 +88,8 @@ def without_wrapper(
     files = {entry.parts[0] for entry in without if len(entry.parts) == 1}
     unclear = {name for name in holding - {lab, *all_labs()} if not name.startswith(".")}
     return list(entries), (
-        f"“{top}” is the download's only folder: is it one student's, or around students'? Collect the folder that holds the students', or "
-        "name the one student on the class list or with --times."
+        f"“{top}” is the download's only folder: does it belong to one student, or contain the students' folders? Collect the folder that "
+        "contains them, or name the one student on the class list or with --times."
         if len(unclear) > 1 or unclear - files
         else ""
     )
@@ -133,8 +133,8 @@ def _refuse_unread(entries: Sequence[Entry], part: float) -> None:
         count = sum(re.fullmatch(rf"(?:[^/]+/)*?{form}", path) is not None for path in paths)
         if count and count >= part * len(paths):
             raise UserError(
-                f"This is a download of {system}, which is not read: put each student's notebook into a folder that is called "
-                "like the student, and collect the folder around these. If it is another system's, say which with --kind."
+                f"This is a download of {system}, which is not supported: put each student's notebook into a folder with the "
+                "student's name, and collect the folder that contains these. If it comes from another system, name it with --kind."
             )
 
 

@@ -96,8 +96,8 @@ def students_of(files: Iterable[Owned], job: Download) -> tuple[list[Student], l
     ]
     if job.people and unknown:
         notes.append(
-            f"No worksheet says who {len(unknown)} of Moodle's are, so each keeps the download's name: {summarize_names(unknown)}. Give "
-            "the grading worksheet with --times."
+            f"No worksheet identifies {len(unknown)} of Moodle's students, so each keeps the download's name: {summarize_names(unknown)}. "
+            "Give the grading worksheet with --times."
         )
     return students, notes
 
@@ -120,6 +120,6 @@ def _person(one: Owned, job: Download, notes: list[str]) -> Person | None:
     known = {person.student: person for word in ids if (person := job.people.find(word)) is not None}
     if len(known) > 1:
         notes.append(
-            f"{one.student}: the class list has {summarize_names(sorted(known))} by the worksheet's address and numbers; the folder keeps its own name."
+            f"{one.student}: the worksheet's address and numbers match {summarize_names(sorted(known))} on the class list; the folder keeps its own name."
         )
     return known.popitem()[1] if len(known) == 1 else None

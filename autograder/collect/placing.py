@@ -146,7 +146,7 @@ def _choose(notebooks: Sequence[Owned], lab: str) -> tuple[Owned, str]:
     if len(candidates) > 1:
         why = next(
             (words for words, order in orders.items() if len({order(one) for one in candidates}) > 1),
-            "which is like the others in all that tells",
+            "which nothing tells from the others",
         )
     return chosen, f" handed in {len(notebooks)} notebooks: {chosen.entry.path}, {why}, was taken."
 

@@ -205,7 +205,7 @@ def _person(table: CsvList, row: tuple[str, ...], number: int) -> Person:
     days = number_in(extension) if extension else None
     if extension and (days is None or not 0 < days <= 366):
         raise UserError(
-            f"Row {number} of the class list {table.path}: the extension “{extension}” is no number of days, at most 366."
+            f"Row {number} of the class list {table.path}: the extension “{extension}” must be a number of days, at most 366."
         )
     section = table.value(row, "groups")
     person = Person(student, name, email, canvas_id, id_number, username, section, days)

@@ -272,7 +272,6 @@ def _lasting_salt() -> str:
         ) from None
     if not salt:
         raise UserError(
-            f"The course's salt {path} is empty, so that everybody knows it: put back the file as it was, or delete it if no class "
-            "was graded yet."
+            f"The course's salt file {path} is empty: restore the file as it was, or delete it if no class was graded yet."
         )
     return salt

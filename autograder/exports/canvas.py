@@ -132,7 +132,7 @@ def _possible(
         return grades.number(grades.max_points, most), most, grades.scaled_note(most, "Canvas")
     said = f"has “{cell}”" if cell else "does not say what Canvas has"
     kept = (
-        f"The list {said} as the points possible of “{assignment}”, and nothing can be scaled to that: the grades are of "
-        f"{points(grades.max_points)} points, and Canvas keeps what it has."
+        f"The list {said} as the points possible of “{assignment}”, so grades are not scaled: they are of "
+        f"{points(grades.max_points)} points, and Canvas keeps its own maximum."
     )
     return "", None, (kept,)  # an empty cell changes nothing in Canvas

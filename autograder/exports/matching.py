@@ -53,7 +53,7 @@ class Match:
             f"Name does not match the number on the list, and so not in {where}": self.renamed,
             "Name does not match ID or e-mail, by which they were found": self.with_new_name,
             f"Several students match one row of the list, and so not in {where}": self.doubled,
-            "On the list, but no result here is theirs": self.without,
+            "On the list, but without a result here": self.without,
         }
         return tuple(sentences_about(said))
 
@@ -100,8 +100,8 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
     if contradictions and len(contradictions) >= len(found.students) - len(found.with_new_name):
         row, student = contradictions[0]
         raise UserError(
-            f"Row {row + 2} of {table.path} is “{rows.names[row] or 'nameless'}”, but the submission that its number or address "
-            f"means is of “{student}”: the list is another assignment's or another course's, and nothing was written."
+            f"Row {row + 2} of {table.path} is “{rows.names[row] or 'nameless'}”, but its number or address belongs to the "
+            f"submission of “{student}”: the list belongs to another assignment or course. Nothing was written."
         )
     if names and not found.students:
         raise UserError(

@@ -54,11 +54,11 @@ def write_grades(grades: Grades, out: Path) -> Exported:
     write_table(path, header, rows, table.separator, keys)
     whole = [name for name, cells in zip(WHO, list(zip(*rows, strict=True))[:3], strict=False) if all(cells)]
     advice = [
-        f"Map “{whole[-1]}” in Moodle: one person without the word that is mapped stops its whole import."
+        f"Map “{whole[-1]}” in Moodle: one person without a value in the mapped column stops its whole import."
         if whole
-        else "No column has a word for everybody: Moodle's import stops at the first who has none. Use the grading worksheet.",
-        "Moodle marks imported grades as overridden, and what is graded in the assignment later does not reach its gradebook: "
-        "the grading worksheet (moodle-worksheet) has no such end.",
+        else "No column has a value for everybody: Moodle's import stops at the first person without one. Use the grading worksheet.",
+        "Moodle marks imported grades as overridden, so later grades in the assignment do not reach its gradebook: "
+        "the grading worksheet (moodle-worksheet) avoids that.",
     ]
     if table.column("maximum") is None:
         advice.append(
@@ -71,7 +71,7 @@ def _of_class_list(people: ClassList) -> CsvList:
     """The class list with Moodle's columns. Raises ``UserError`` without a class list."""
     if people.path is None:
         raise UserError(
-            "Only a list can say whom Moodle means: give its grades or participants, or the grading worksheet, with "
+            "Only a list identifies Moodle's students: give its grades or participants, or the grading worksheet, with "
             "--roster, or a class list in course.toml."
         )
     rows = ((one.username, one.id_number, one.email, one.name) for one in people.people)
@@ -127,8 +127,8 @@ def write_worksheet(grades: Grades, out: Path) -> Exported:
             "The assignment has a marking workflow: students see nothing until the state is “Released” in Moodle."
         )
     notes.append(
-        "Upload it while Moodle speaks the worksheet's language. Moodle passes over rows that were graded after the worksheet was "
-        "downloaded: download it anew each time, or tick “Allow updating records that have been modified more recently in Moodle”."
+        "Upload it with Moodle set to the worksheet's language. Moodle skips rows that were graded after the worksheet was "
+        "downloaded: download it again each time, or tick “Allow updating records that have been modified more recently in Moodle”."
     )
     return Exported((path,), tuple(notes))
 
@@ -194,7 +194,7 @@ def _maximum(table: CsvList) -> float:
     most = min(found, default=0.0)
     if len(found) != 1 or most <= 0:
         raise UserError(
-            f"The column “{table.header[column]}” of {table.path} does not say one number of points for everybody: nothing was written."
+            f"The column “{table.header[column]}” of {table.path} does not have the same number of points in every row: nothing was written."
         )
     return most
 

@@ -149,7 +149,7 @@ def _open(result: SubmissionResult, marks: TeacherMarks, final: FinalPoints, spe
     if result.status == "missing" and due and (longer := extension_of(spec.name, result.student)):
         yield f"nothing handed in: the extension ends on {settings().local(due + longer):%Y-%m-%d at %H:%M}"
     if EARLIER_NOTE in result.notes:
-        yield "points of an earlier time: the grader itself failed on what came since"
+        yield "points from an earlier run: the grader itself failed on the newer submission"
     if result.readable and not result.submitted_at and due is not None:
         yield "lateness not counted: nobody knows when it came in"
     if settings().is_closed(spec.name, marks.seconds_late, marks.due):

@@ -48,12 +48,12 @@ def about_keys(
     sentences = []
     if kept:
         sentences.append(
-            f"A spreadsheet takes {summarize_names(kept)} for formulas: import {path.name} as it is, and save it with no spreadsheet before."
+            f"A spreadsheet takes {summarize_names(kept)} for formulas: import {path.name} without saving it in a spreadsheet first."
         )
     if changed:
         sentences.append(
-            f"{system} will find nobody by {summarize_names(changed)}, which a spreadsheet could run and {path.name} therefore has changed: "
-            "if no other column finds them, enter their grades by hand."
+            f"{system} will find nobody by {summarize_names(changed)}: {path.name} has these changed, because a spreadsheet could run them. "
+            "If no other column identifies these students, enter their grades by hand."
         )
     return tuple(sentences)
 

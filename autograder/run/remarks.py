@@ -48,11 +48,11 @@ def remarks(
                 ", and all have that student's extension" if extension_of(lab, person) is not None else ""
             )
             sentences.append(
-                f"{summarize_names(folders)} all seem to be {person} of the class list{longer}: none goes into an export under that name "
-                "until all but one are gone or are called otherwise."
+                f"{summarize_names(folders)} all match {person} on the class list{longer}: exports leave them all out until all but one "
+                "are removed or renamed."
             )
     sentences += [
-        f"These names look alike, but are not the same letters: {summarize_names([ascii(name) for name in names])}. Is it one student?"
+        f"These names look alike but have different letters: {summarize_names([ascii(name) for name in names])}. Is it one student?"
         for names in look_alikes(students)
     ]
     sentences += [
@@ -62,14 +62,14 @@ def remarks(
     elsewhere = [result.student for result in results if result.status == "missing" and result.notes]
     if elsewhere:
         sentences.append(
-            f"Nothing was graded of {summarize_names(elsewhere)}, though something lies there (see their notes)."
+            f"Nothing was graded of {summarize_names(elsewhere)}, although there are files (see their notes)."
         )
     chosen = [(result.student, choice) for result in results for choice in result.choices]
     sentences += [f"{student}: {choice}" for student, choice in chosen[:MOST_CHOICES]]
     if len(chosen) > MOST_CHOICES:
         rest = list(dict.fromkeys(student for student, _ in chosen[MOST_CHOICES:]))
         sentences.append(
-            f"What counts was not plain for {summarize_names(rest)} either (see the notes on their pages)."
+            f"What counts was also unclear for {summarize_names(rest)} (see the notes on their pages)."
         )
     others = [
         result.student for result in results if any("This is a notebook of " in note for note in result.notes)
@@ -86,7 +86,7 @@ def about_outdated_grades(results: Iterable[SubmissionResult]) -> list[str]:
     names = [result.student for result in results if EARLIER_NOTE in result.notes]
     return (
         [
-            f"The grader itself failed on {summarize_names(names)}, whose points are those of the time before: regrade."
+            f"The grader itself failed on {summarize_names(names)}, whose points are from an earlier run: regrade."
         ]
         if names
         else []

@@ -206,7 +206,8 @@ class Lti:
         if lab is None:
             line = f'{self.service.options.labs[0][:2]} = "{link}"'
             raise Failure(
-                404, f"No lab here is link {link}: a teacher writes {line} below [lti.links] in course.toml"
+                404,
+                f"No lab here has the link {link}: a teacher writes {line} below [lti.links] in course.toml",
             )
         place = place_of(claims.get(_CLAIM + "roles", ()))
         if not place:

@@ -45,7 +45,7 @@ class MoodleClient:
         """A file's bytes. Only addresses on this site are accepted, so that the token goes nowhere else."""
         _, found, path = address.partition("/pluginfile.php/")
         if not found:
-            raise Refused(f"Moodle gives a file an address that is none of its own: {address}")
+            raise Refused(f"Moodle gives a file an address on another site: {address}")
         content = self._post(f"/webservice/pluginfile.php/{quote(path, safe=SAFE)}", {"token": self.token})
         if content.startswith(b'{"error"'):
             self._json(content, "to give a file")

@@ -275,5 +275,5 @@ def test_an_empty_salt_is_no_secret(course_at, monkeypatch, tmp_path):
     ]
     file.write_text("\n")
     course_at("")
-    with pytest.raises(UserError, match="is empty, so that everybody knows it"):
+    with pytest.raises(UserError, match="is empty: restore the file"):
         settings()

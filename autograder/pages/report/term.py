@@ -77,7 +77,7 @@ class Entry:
         said = {
             "the grader itself failed: no grade" if self.fault else self.status: True,
             f"up to {points(self.waiting)} wait for a person": self.waiting,
-            "points of an earlier time, since the grader itself failed": self.earlier,
+            "points from an earlier run, since the grader itself failed": self.earlier,
             "lateness not counted": self.undated,
             f"{points(self.late_penalty)} off for lateness": self.late_penalty,
             "extension used": self.extension_used,
