@@ -36,7 +36,7 @@ from autograder.run.worker import Attempts, Worker
 _AHEAD = 3
 #: Seconds in which a scheduler must answer; in which a cluster must get its first worker (a batch system may take a while);
 #: after which a message says so.
-_ANSWERS_WITHIN, _WORKERS_WITHIN, _SAID_AFTER = 10, 300, 10
+_ANSWERS_WITHIN, _WORKERS_WITHIN, _WARN_AFTER = 10, 300, 10
 
 
 @contextlib.contextmanager
@@ -98,14 +98,14 @@ def _done(client: Client, futures: list[Any], address: str) -> list[Any]:
     while True:
         try:
             with client.as_current():
-                return list(wait(futures, _SAID_AFTER, "FIRST_COMPLETED").done)
+                return list(wait(futures, _WARN_AFTER, "FIRST_COMPLETED").done)
         except TimeoutError:
-            without = 0 if client.nthreads() else without + _SAID_AFTER
+            without = 0 if client.nthreads() else without + _WARN_AFTER
         if without >= _WORKERS_WITHIN:
             raise GradingError(
                 f"{lacking}: what was graded is kept, start some and grade again for the rest."
             )
-        if without == _SAID_AFTER:
+        if without == _WARN_AFTER:
             print(
                 f"{lacking}: start some. Waiting {_WORKERS_WITHIN} seconds for the first (Ctrl + C ends it).",
                 file=sys.stderr,
