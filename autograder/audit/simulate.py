@@ -55,7 +55,7 @@ def sources_of(lab: str, kind: str) -> dict[str, list[str]]:
         question: [source for answer in answers if (source := source_of(answer)) is not None]
         for question, answers in answers_of(lab)[kind].items()
     }
-    return {question: some for question, some in sources.items() if some}
+    return {question: texts for question, texts in sources.items() if texts}
 
 
 def pick(sources: dict[str, list[str]], count: int, rng: random.Random) -> dict[str, str]:

@@ -60,12 +60,12 @@ def serve(
             return
         invited = len(service.journal.everybody_invited())
         if lti:
-            said = f"  Tool {public}lti/launch, login {public}lti/login, keys {public}lti/keys, key to paste {public}lti/key.pem"
+            line = f"  Tool {public}lti/launch, login {public}lti/login, keys {public}lti/keys, key to paste {public}lti/key.pem"
         elif invited:
-            said = f"  {invited} invited"
+            line = f"  {invited} invited"
         else:
-            said = f"  Nobody is invited yet: autograder invite --out {out} --url {public}"
-        console.print(said, markup=False)
+            line = f"  Nobody is invited yet: autograder invite --out {out} --url {public}"
+        console.print(line, markup=False)
         console.print(f"  What is handed in lies in {out / 'submitted'}; Ctrl + C ends this.", markup=False)
 
     status = console.status("The graders are warming up …")

@@ -27,7 +27,7 @@ from autograder.systems.moodle import Moodle
 from autograder.systems.moodle_client import MoodleClient
 
 
-def _named(name: str, lab: str) -> tuple[Any, int | str]:
+def _configured(name: str, lab: str) -> tuple[Any, int | str]:
     """The entry of a system in course.toml, and the lab's assignment in it. Raises ``UserError`` if one is missing."""
     policy = getattr(settings(), name.lower())
     if policy is None:
@@ -43,7 +43,7 @@ def _named(name: str, lab: str) -> tuple[Any, int | str]:
 
 def system_of(name: str, lab: str, state: str = "") -> System:
     """The lab's assignment in the learning system that course.toml names."""
-    policy, wanted = _named(name, lab)
+    policy, wanted = _configured(name, lab)
     if state and name != "Moodle":
         raise UserError("Only Moodle has a marking workflow: leave out --state.")
     if name == "Canvas":
@@ -56,7 +56,7 @@ def source_of(name: str, lab: str) -> Source:
     """The source of the lab's submissions."""
     if name != "GitHub":
         return system_of(name, lab)
-    policy, wanted = _named(name, lab)
+    policy, wanted = _configured(name, lab)
     return GitHub(policy.site, str(wanted), course_file().parent / policy.roster, lab)
 
 

@@ -135,8 +135,8 @@ def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator
             else:
                 held[parts] = Entry(parts, _zip_time(info), _zip_reader(archive, info, where + name))
     yield from held.values()
-    for some in unread.values():
-        notes += first_of(some)
+    for student_notes in unread.values():
+        notes += first_of(student_notes)
 
 
 def _name(info: zipfile.ZipInfo) -> str:
@@ -220,8 +220,8 @@ def _in_folder(folder: Path, notes: list[str]) -> Iterator[Entry]:
             elif not stat.S_ISDIR(status.st_mode):
                 yield refuse(parts, "is no plain file.")
     yield from closed
-    for some in unread.values():
-        notes += first_of(some)
+    for student_notes in unread.values():
+        notes += first_of(student_notes)
 
 
 def _file_reader(path: Path) -> Callable[[], bytes]:

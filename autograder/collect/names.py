@@ -80,10 +80,10 @@ def without_wrapper(
         return list(entries), ""
     [top] = tops
     without = [replace(entry, parts=entry.parts[1:]) for entry in inside]
-    if _marked(top) or is_owner(top):
+    if _looks_like_a_systems(top) or is_owner(top):
         return list(entries), ""
     holding = {entry.parts[0] for entry in without if may_contain_notebook(entry.parts[-1])}
-    if kind in ("canvas", "moodle") or 2 * sum(map(_marked, holding)) > len(holding):
+    if kind in ("canvas", "moodle") or 2 * sum(map(_looks_like_a_systems, holding)) > len(holding):
         return without, ""
     files = {entry.parts[0] for entry in without if len(entry.parts) == 1}
     unclear = {name for name in holding - {lab, *all_labs()} if not name.startswith(".")}
@@ -156,7 +156,7 @@ def owned(entries: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry]
             doubtful[readings[0].student].append(
                 f"{shortened(entry.path)} is not collected: its name can be read as {each}. Rename it."
             )
-    return mine, nobodys, [note for some in doubtful.values() for note in first_of(some)]
+    return mine, nobodys, [note for group in doubtful.values() for note in first_of(group)]
 
 
 def _owners(entry: Entry, kind: str) -> list[Owned]:
@@ -193,7 +193,7 @@ def _readings(entry: Entry, top: str) -> list[Owned]:
     return list(found.values())
 
 
-def _marked(name: str) -> bool:
+def _looks_like_a_systems(name: str) -> bool:
     return bool(_CANVAS.match(name) or _MOODLE.match(name))
 
 

@@ -222,8 +222,8 @@ def _mistake(path: Path, text: str, place: Sequence[str], message: str) -> UserE
 
 def as_toml(policy: Settings) -> str:
     """The policy as the text of a ``course.toml``, without settings that have their default."""
-    said = policy.model_dump(exclude_defaults=True, exclude_none=True)
-    return "".join(f"{_toml_value(name)} = {_toml_value(value)}\n" for name, value in said.items())
+    changed = policy.model_dump(exclude_defaults=True, exclude_none=True)
+    return "".join(f"{_toml_value(name)} = {_toml_value(value)}\n" for name, value in changed.items())
 
 
 def _toml_value(value: Any) -> str:

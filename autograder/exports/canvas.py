@@ -41,9 +41,9 @@ def write(grades: Grades, out: Path) -> Exported:
         )
     assignment = _assignment(grades, table)
     whose = match("canvas", table, grades.by_student, grades.people)
-    possible, most, about = _possible(grades, table, assignment)
+    possible, most, about = _points_possible(grades, table, assignment)
     rows = [
-        [*_who(table, row), grades.number(student.points, most), student.remark]
+        [*_student_cells(table, row), grades.number(student.points, most), student.remark]
         for position, row in enumerate(table.rows)
         if position in whose.students
         for student in [grades.by_student[whose.students[position]]]
@@ -76,8 +76,8 @@ def _by_logins(grades: Grades, path: Path) -> Exported:
         [row.student, "", "", row.student, "", grades.number(row.points), row.remark] for row in grades.rows
     ]
     notes = _write(path, grades.spec.name, grades.number(grades.max_points), rows)
-    said = "The folders' names were taken for login names: Canvas's own export as --roster is surer."
-    return Exported((path,), (*notes, said))
+    advice = "The folders' names were taken for login names: Canvas's own export as --roster is surer."
+    return Exported((path,), (*notes, advice))
 
 
 def _write(
@@ -97,7 +97,7 @@ def _write(
     return notes
 
 
-def _who(table: CsvList, row: tuple[str, ...]) -> list[str]:
+def _student_cells(table: CsvList, row: tuple[str, ...]) -> list[str]:
     """A row's cells about the student."""
     columns = {folded(name): position for position, name in reversed(list(enumerate(table.header)))}
     return [row[columns[folded(name)]] if folded(name) in columns else "" for name in WHO]
@@ -118,7 +118,7 @@ def _assignment(grades: Grades, table: CsvList) -> str | None:
     return found[0] if found else None
 
 
-def _possible(
+def _points_possible(
     grades: Grades, table: CsvList, assignment: str | None
 ) -> tuple[str, float | None, tuple[str, ...]]:
     """The cell for the points possible, the maximum to which grades are scaled (None: not scaled), and sentences."""
@@ -130,9 +130,9 @@ def _possible(
     most = None if may_be_thousands(cell) else number_in(cell)
     if most is not None and most > 0:
         return grades.number(grades.max_points, most), most, grades.scaled_note(most, "Canvas")
-    said = f"has “{cell}”" if cell else "does not say what Canvas has"
+    state = f"has “{cell}”" if cell else "does not say what Canvas has"
     kept = (
-        f"The list {said} as the points possible of “{assignment}”, so grades are not scaled: they are of "
+        f"The list {state} as the points possible of “{assignment}”, so grades are not scaled: they are of "
         f"{points(grades.max_points)} points, and Canvas keeps its own maximum."
     )
     return "", None, (kept,)  # an empty cell changes nothing in Canvas

@@ -48,14 +48,14 @@ class Match:
 
     def notes(self, where: str) -> tuple[str, ...]:
         """Sentences about students without a row, and rows without a result."""
-        said = {
+        problems = {
             f"Not found on the list, and so not in {where}": self.lost,
             f"Name does not match the number on the list, and so not in {where}": self.renamed,
             "Name does not match ID or e-mail, by which they were found": self.with_new_name,
             f"Several students match one row of the list, and so not in {where}": self.doubled,
             "On the list, but without a result here": self.without,
         }
-        return tuple(sentences_about(said))
+        return tuple(sentences_about(problems))
 
 
 def is_numbered(student: str) -> bool:

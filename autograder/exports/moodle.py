@@ -52,10 +52,10 @@ def write_grades(grades: Grades, out: Path) -> Exported:
     rows, notes = _rows(grades, table, path)
     keys = range(len(WHO))
     write_table(path, header, rows, table.separator, keys)
-    whole = [name for name, cells in zip(WHO, list(zip(*rows, strict=True))[:3], strict=False) if all(cells)]
+    full = [name for name, cells in zip(WHO, list(zip(*rows, strict=True))[:3], strict=False) if all(cells)]
     advice = [
-        f"Map “{whole[-1]}” in Moodle: one person without a value in the mapped column stops its whole import."
-        if whole
+        f"Map “{full[-1]}” in Moodle: one person without a value in the mapped column stops its whole import."
+        if full
         else "No column has a value for everybody: Moodle's import stops at the first person without one. Use the grading worksheet.",
         "Moodle marks imported grades as overridden, so later grades in the assignment do not reach its gradebook: "
         "the grading worksheet (moodle-worksheet) avoids that.",
@@ -215,10 +215,10 @@ def _was_entered_by_a_person(table: CsvList, row: tuple[str, ...]) -> bool:
     grade, comment = table.value(row, "grade"), html.unescape(table.value(row, "comments"))
     if grade in ("", "-") and not comment:
         return False
-    signed, said = _SIGNED.search(comment), re.match(r"([\d.]+) of ([\d.]+) points", comment)
-    if not signed or not said or _checksum(comment[: signed.start()]) != signed[1]:
+    signed, stated = _SIGNED.search(comment), re.match(r"([\d.]+) of ([\d.]+) points", comment)
+    if not signed or not stated or _checksum(comment[: signed.start()]) != signed[1]:
         return True
-    earned, of = map(float, said.groups())
+    earned, of = map(float, stated.groups())
     most, there = number_in(table.value(row, "maximum")) or of, number_in(grade)
     decimals = len(re.sub(r"^\d*\D?", "", grade))
     return there is None or abs(there - min(earned * most / of, most)) > 0.5001 * 10**-decimals

@@ -169,11 +169,11 @@ class GradebookWriter:
         """
         changed, called = [], {storable(student): student for student in students}
         with self._transaction() as session:
-            said, rows = self._last_policy(session), session.execute(self._submissions()).all()
+            last_policy, rows = self._last_policy(session), session.execute(self._submissions()).all()
             grades = self._grades(session, rows)
             for row in rows:
                 longer = self._extension(called.get(row.student_id, row.student_id))
-                before = said.get(("extension", row.student_id))
+                before = last_policy.get(("extension", row.student_id))
                 if longer is not None:
                     self._note_policy(session, "extension", row.student_id, str(longer.total_seconds()))
                 elif before is not None:
@@ -189,7 +189,7 @@ class GradebookWriter:
                     cells = grades[row.notebook_id].values()
                     total = sum(_cell_points(cell, cell.auto_score).final for cell in cells)
                     penalty = self._penalty(row, longer, total)
-                elif ("penalties", "") in said:
+                elif ("penalties", "") in last_policy:
                     penalty = None
                 if penalty != row.late_submission_penalty:
                     self._write_penalty(session, row.notebook_id, penalty)
@@ -235,12 +235,12 @@ class GradebookWriter:
         """Id of the submitted notebook -> graded cell -> row of the Grade."""
         names = {cell_id: name for name, cell_id in self._saved.graded.items()}
         found: dict[str, dict[str, Any]] = defaultdict(dict)
-        for row in select_rows(session, self._of(api.Grade, submissions)):
+        for row in select_rows(session, self._rows_of(api.Grade, submissions)):
             if row.cell_id in names:
                 found[row.notebook_id][names[row.cell_id]] = row
         return found
 
-    def _of(self, model: Any, submissions: Sequence[Any]) -> Any:
+    def _rows_of(self, model: Any, submissions: Sequence[Any]) -> Any:
         """The query for the rows of ``submissions``: of the one, or of all the lab's if there are several."""
         one = [row.notebook_id for row in submissions[:2]]
         mine = one if len(one) < 2 else select(self._submissions().subquery().c.notebook_id)
@@ -343,7 +343,7 @@ class GradebookWriter:
         answers = {cell_id: name for name, cell_id in self._saved.commented.items()}
         rows = select_rows(session, self._submissions(*only)).all()
         grades, comments = self._grades(session, rows), defaultdict[str, dict[str, str]](dict)
-        for row in select_rows(session, self._of(api.Comment, rows)):
+        for row in select_rows(session, self._rows_of(api.Comment, rows)):
             if row.cell_id in answers and row.manual_comment:
                 comments[row.notebook_id][answers[row.cell_id]] = row.manual_comment
         entered = [(row, grades[row.notebook_id].items()) for row in rows]

@@ -22,14 +22,14 @@ def cause_of(
     if not failed:
         return None
     if symptom is not None:
-        said = symptom.sentence
+        sentence = symptom.sentence
     elif shown_error:
-        said = f"It raises an error: {shown_error.splitlines()[-1]}."
-    elif not (said := failed[0].result.message):
+        sentence = f"It raises an error: {shown_error.splitlines()[-1]}."
+    elif not (sentence := failed[0].result.message):
         return None
     else:
-        said = f"{said[:1].upper()}{said[1:]}."
-    return f"{where}: {lower_first(said)}" if where else said
+        sentence = f"{sentence[:1].upper()}{sentence[1:]}."
+    return f"{where}: {lower_first(sentence)}" if where else sentence
 
 
 def where_wrong(
@@ -47,5 +47,5 @@ def where_wrong(
     few = min(failed, passed, key=len)
     if not 0 < len(few) <= 2:
         return ""
-    said = " and ".join(f"“{run.test.title.rstrip('.')}”" for run in few)
-    return f"Right but for {said}" if few is failed else f"Right only in {said}"
+    titles = " and ".join(f"“{run.test.title.rstrip('.')}”" for run in few)
+    return f"Right but for {titles}" if few is failed else f"Right only in {titles}"

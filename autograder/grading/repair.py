@@ -345,11 +345,11 @@ def imported_test_code(lab: str, tests: Mapping[str, str]) -> dict[str, str]:
     Only imports and definitions run of a cell that became a hidden test: later cells may use them. Any other cell is
     graded at its place and runs with its hidden part. No source is empty: a test runs after its cell.
     """
-    whole = {
+    sources = {
         cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in read_master(lab).cells
     }
     moved = tests_of(lab)
-    return {g: (definitions_of(whole[g]) or "pass") if moved[q] else whole[g] for q, g in tests.items()}
+    return {g: (definitions_of(sources[g]) or "pass") if moved[q] else sources[g] for q, g in tests.items()}
 
 
 def kept_name(question: str) -> str:

@@ -114,10 +114,10 @@ class Repaired:
 
     def write_notes(self) -> None:
         """Write the notes as sentences."""
-        said = [
+        sentences = [
             SENTENCES[kind][len(set(names)) > 1].format(quoted(names)) for kind, names in self._names.items()
         ]
-        self.notes = [*dict.fromkeys([*said, *self.notes, *self.choices])]
+        self.notes = [*dict.fromkeys([*sentences, *self.notes, *self.choices])]
 
     def where(self, cell: Cell) -> str:
         """The name of a cell in notes."""

@@ -134,16 +134,16 @@ def _find(expected: Path, student: str, lab: str, alone: bool) -> Submission:
     if alone:
         notebooks = [p for p in notebooks if p == path or _is_copy(p.name, path.name)]
     if not notebooks:
-        meant, there = _one_step_off(expected, alone)
-        if only := only_answered(meant, lab, _bytes_of):
-            others = summarize_names([p.name for p in meant if p != only])
+        candidates, found = _one_step_off(expected, alone)
+        if only := only_answered(candidates, lab, _bytes_of):
+            others = summarize_names([p.name for p in candidates if p != only])
             choices.append(
                 f"{only.name} was graded, the only one with an answer in it; these were not graded: {others}."
             )
-            meant = [only]
-        if len(meant) != 1:
-            return Submission(student, None, notes=_not_found(expected, there))
-        [path] = notebooks = meant
+            candidates = [only]
+        if len(candidates) != 1:
+            return Submission(student, None, notes=_not_found(expected, found))
+        [path] = notebooks = candidates
         inside = path.relative_to(folder.parent)
         folder = folder.with_name(inside.parts[0]) if len(inside.parts) > 1 else folder.parent
         notes.append(f"There was no {_shown(expected)}; {inside.as_posix()} was graded in its place.")
@@ -237,22 +237,22 @@ def _one_step_off(expected: Path, alone: bool) -> tuple[list[Path], list[str]]:
     name may differ in capitals. Links are not followed.
     """
     home, wanted = expected.parent.parent, letters_of(expected.parent.name)
-    meant, there, right = list[Path](), list[str](), list[Path]()
+    candidates, found, right = list[Path](), list[str](), list[Path]()
     names = sorted(os.listdir(home), reverse=True) if home.is_dir() else []
     waiting = [(home / name, 0) for name in names if letters_of(name) == wanted or is_notebook(name)]
     for _ in range(MOST_LOOKED_AT):
         if not waiting:
-            return right or meant, there
+            return right or candidates, found
         path, depth = waiting.pop()
         if path.is_dir() and not path.is_symlink() and depth < DEEPEST:
             below = sorted(os.listdir(path), reverse=True)
             waiting += [(path / name, depth + 1) for name in below if not name.startswith(".")]
             continue
-        there.append(path.relative_to(home).as_posix())
+        found.append(path.relative_to(home).as_posix())
         if is_notebook(path.name) and not path.is_symlink():
-            meant += [path] if depth and not alone else []
+            candidates += [path] if depth and not alone else []
             right += [path] if letters_of(path.name).startswith(letters_of(expected.name)) else []
-    return [], there  # a file that was not searched may be the right one
+    return [], found  # a file that was not searched may be the right one
 
 
 @dataclass(frozen=True)
@@ -285,8 +285,8 @@ def read_class(submissions: Iterable[Submission], lab: str) -> list[Notebook]:
 def read(submission: Submission, lab: str) -> Notebook:
     """Read a submission's notebook."""
     if submission.path is None:
-        said = hashlib.sha256(repr(submission.notes).encode()).hexdigest()[:16]
-        return Notebook(submission, lab, digest=f"{MISSING} {said}" if submission.notes else MISSING)
+        notes_digest = hashlib.sha256(repr(submission.notes).encode()).hexdigest()[:16]
+        return Notebook(submission, lab, digest=f"{MISSING} {notes_digest}" if submission.notes else MISSING)
     try:
         raw = _bytes_of(submission.path)
         if other := other_lab(raw, lab):

@@ -114,8 +114,8 @@ def _after_trial(cell: TestCell, own: QuestionResult) -> TestCell:
         return cell
     if not cell.in_place:
         return replace(cell, in_place=True)
-    said = own.tests[0].message
-    return replace(cell, reason=f"outside the notebook its own answer does not pass ({said})")
+    message = own.tests[0].message
+    return replace(cell, reason=f"outside the notebook its own answer does not pass ({message})")
 
 
 @contextmanager

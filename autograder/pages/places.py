@@ -57,11 +57,11 @@ def places_of(spec: LabSpec, demos_at: str = "") -> dict[str, Place]:
                 headings[len(marks)] = title.strip()
         if name in graded and name not in places:
             below = [title for depth, title in sorted(headings.items()) if depth > 1]
-            told = [_ABOUT.sub("", title).strip() for title in below]
+            titles = [_ABOUT.sub("", title).strip() for title in below]
             anchor = f"{site}/labs/{spec.name}.html#{anchor_of(below[-1])}" if site and below else ""
             demo = demo_of(demos, name)
             places[name] = Place(
-                ", ".join(f"Question {words}" if words.isdigit() else words for words in told),
+                ", ".join(f"Question {words}" if words.isdigit() else words for words in titles),
                 anchor,
                 bundle.meta(demo)["title"] if demo else "",
                 f"{demos_at}{demo}.html" if demo and demos_at else "",

@@ -47,10 +47,10 @@ def gather(out: Path, store: ResultStore, progress: Progress = iter) -> Term:
         )
     for person in people.people:
         entries[person.student]  # everybody on the class list gets a row
-    said = [f"Lab {lab} was graded, but is no longer a lab of this course: it is left out." for lab in gone]
+    notes = [f"Lab {lab} was graded, but is no longer a lab of this course: it is left out." for lab in gone]
     students = (_student(name, own, labs, people) for name, own in entries.items())
     ordered = sorted(students, key=lambda one: (one.section.casefold(), (one.name or one.student).casefold()))
-    return Term(settings().name, tuple(labs), tuple(ordered), (*doubled, *said))
+    return Term(settings().name, tuple(labs), tuple(ordered), (*doubled, *notes))
 
 
 def _lab(lab: str, out: Path, store: ResultStore) -> tuple[Lab, list[tuple[str, Entry]]]:

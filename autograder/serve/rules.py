@@ -166,7 +166,7 @@ def clock(when: float) -> str:
 
 
 def _in_words(seconds: float) -> str:
-    whole = math.ceil(seconds)
-    if whole < 60:
-        return f"{whole} second{'s' if whole != 1 else ''}"
-    return duration(math.ceil(whole / 60) * 60)
+    rounded = math.ceil(seconds)
+    if rounded < 60:
+        return f"{rounded} second{'s' if rounded != 1 else ''}"
+    return duration(math.ceil(rounded / 60) * 60)

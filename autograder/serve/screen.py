@@ -50,11 +50,11 @@ class Events(Handler):
             raise Failure(400, f"“view” is {', '.join(VIEWS)}")
         self.set_header("Content-Type", "text/event-stream")
         self.set_header("X-Accel-Buffering", "no")  # a proxy would delay the events
-        told, looks = -1, 0
+        sent_version, looks = -1, 0
         try:
             while not self.gone:
-                if room.version != told or looks >= TELL_AFTER:
-                    told, looks = room.version, 0
+                if room.version != sent_version or looks >= TELL_AFTER:
+                    sent_version, looks = room.version, 0
                     self.write(f"data: {json.dumps(room.seen(view))}\n\n")
                     await self.flush()
                 looks += 1

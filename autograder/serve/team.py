@@ -283,11 +283,11 @@ async def _grade(out: Path, lab: str) -> str:
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
     try:
-        said, _ = await running.communicate()
+        output, _ = await running.communicate()
     finally:
         if running.returncode is None:  # the service ends; the next run resumes this one
             running.terminate()
-    lines = [line.strip() for line in said.decode(errors="replace").splitlines() if line.strip()]
+    lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
     if running.returncode:
         wrong = next(
             (line for line in lines if line.startswith(("✗", "!"))), lines[-1] if lines else "it ended"

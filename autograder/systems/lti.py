@@ -190,7 +190,7 @@ class Lti:
                 raise LtiException("Invalid Nonce")
         except Exception as error:  # the library raises many types for invalid input
             log.warning("a launch is refused: %s", error)
-            known = (words for said, words in _REFUSALS.items() if said in str(error))
+            known = (words for part, words in _REFUSALS.items() if part in str(error))
             unknown = "This launch cannot be checked: ask your teacher, whose log says why"
             raise Failure(403, next(known, unknown)) from None
         return cast(Mapping[str, Any], claims)
@@ -263,8 +263,8 @@ class Lti:
             if one.get("status", "Active") == "Active" and place_of(one.get("roles", ())) == "student":
                 own = {**one, "username": one.get("ext_user_username")}
                 name = known.get(str(one["user_id"]), {}).get("student") or _plain_name(own)
-                said = [own.get(key) for key in ("name", "email", "username", "lis_person_sourcedid")]
-                writer.writerow([safe_cell(str(word or "")) for word in (name, *said)])
+                ids = [own.get(key) for key in ("name", "email", "username", "lis_person_sourcedid")]
+                writer.writerow([safe_cell(str(word or "")) for word in (name, *ids)])
         new = self.list_path.with_suffix(".new.csv")
         write_atomically(new, text.getvalue())
         try:
@@ -282,9 +282,9 @@ _KEYS = {"username": "username", "lis_person_sourcedid": "id_number", "email": "
 def _name_of(person: Mapping[str, Any]) -> str:
     """A new person's name: from the class list, or else from the learning system."""
     for key, column in _KEYS.items():
-        said = str(person.get(key) or "").lower()
+        claim = str(person.get(key) or "").lower()
         for one in class_list().people:
-            if said and getattr(one, column).lower() == said:
+            if claim and getattr(one, column).lower() == claim:
                 return one.student
     name = _plain_name(person)
     if class_list().of_folder(name) is not None:

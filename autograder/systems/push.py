@@ -140,7 +140,7 @@ def _planned(row: Row, system: System, grades: Grades, ours: Sequence[Sent], may
         why = f"{points(new.grade)} is above the maximum of {points(most)}: raise it there"
     elif now.locked:
         why = now.locked
-    elif _is(new, now):
+    elif _is_same(new, now):
         what, why = "as it is" if new.page is None and now.is_settled else what, ""
     elif may_replace or _is_free(now) or any(_is_ours(sent, now) for sent in ours):
         why = ""
@@ -149,7 +149,7 @@ def _planned(row: Row, system: System, grades: Grades, ours: Sequence[Sent], may
     return replace(row, new=new, what="left out" if why else what, why=why or one.remark, digest=digest)
 
 
-def _is(new: New, now: Entry) -> bool:
+def _is_same(new: New, now: Entry) -> bool:
     """Whether the system already has this grade and comment."""
     has_comment = now.comment is None or _text(new.comment) == _text(now.comment)
     return now.grade is not None and abs(now.grade - new.grade) < _SAME and has_comment

@@ -47,7 +47,7 @@ def main(root: Path) -> int:
             if result is None:
                 return 1
         else:
-            result = _nothing(settings["lab"])
+            result = _without_notebook(settings["lab"])
     notes = [note.removeprefix(f"{STUDENT}: ").removeprefix(f"{STUDENT} ") for note in found.notes]
     notes += _lateness(settings["lab"], _time(root))
     _write(root / "results" / "results.json", replace(result, notes=(*map(_sentence, notes), *result.notes)))
@@ -99,7 +99,7 @@ def _lateness(lab: str, submitted_at: str) -> list[str]:
     ]
 
 
-def _nothing(lab: str) -> SubmissionResult:
+def _without_notebook(lab: str) -> SubmissionResult:
     """The result without a notebook: 0 points for each question."""
     from autograder.course.policy_file import spec
     from autograder.results import QuestionResult, SubmissionResult

@@ -74,7 +74,7 @@ class Entry:
         """A phrase about the lab: the status, and what its points lack or lost."""
         if self.missing:
             return STATUSES["missing"].for_staff
-        said = {
+        phrases = {
             "the grader itself failed: no grade" if self.fault else self.status: True,
             f"up to {points(self.waiting)} wait for a person": self.waiting,
             "points from an earlier run, since the grader itself failed": self.earlier,
@@ -82,7 +82,7 @@ class Entry:
             f"{points(self.late_penalty)} off for lateness": self.late_penalty,
             "extension used": self.extension_used,
         }
-        return ", ".join(words for words, holds in said.items() if holds)
+        return ", ".join(words for words, holds in phrases.items() if holds)
 
 
 @dataclass(frozen=True)

@@ -61,9 +61,9 @@ def generated_name(lab: str, name: str, seen: Mapping[int, Outcome]) -> str:
         came = tried.in_call(place, left)
         left = [number for number in left if _same(asks[place], seen[place], words[place], came[number])]
     best = min((tried.edits[number][:2] for number in left), default=None)
-    said = {tried.edits[number][2] for number in left if tried.edits[number][:2] == best}
+    does = {tried.edits[number][2] for number in left if tried.edits[number][:2] == best}
     return (
-        f"On our inputs your results are those of a right answer that {said.pop()}." if len(said) == 1 else ""
+        f"On our inputs your results are those of a right answer that {does.pop()}." if len(does) == 1 else ""
     )
 
 

@@ -40,8 +40,8 @@ def shared_by_wrong_calls(lab: str, name: str, seen: Mapping[int, Outcome]) -> s
     for (name, trait), kind in next(traits[place] for place in traits if place in wrong).items():
         if {place for place in traits if (name, trait) in traits[place]} == wrong:
             found.setdefault(kind, {}).setdefault(trait, []).append(f"`{name}`")
-    said = [_of_all(names, trait) for trait, names in (next(iter(such.items())) for such in found.values())]
-    return " and ".join(said) if len(said) <= 2 else ""
+    parts = [_of_all(names, trait) for trait, names in (next(iter(such.items())) for such in found.values())]
+    return " and ".join(parts) if len(parts) <= 2 else ""
 
 
 def _of_all(names: list[str], trait: str) -> str:

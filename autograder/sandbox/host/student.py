@@ -77,7 +77,7 @@ class _RemoteCallable(Proxy):
         sent = contents_of(plain, named)
         result, left = self._rpc.request(*message)
         self.mutated = tuple(
-            argument_in_words(key) for key, contents in sent.items() if not _is(left.get(key), contents)
+            argument_in_words(key) for key, contents in sent.items() if not _equals(left.get(key), contents)
         )
         self._rpc.record("result", result)
         return result
@@ -112,7 +112,7 @@ class _RemoteCallable(Proxy):
         return Gradients(**gradients)
 
 
-def _is(left: Any, sent: bytes) -> bool:
+def _equals(left: Any, sent: bytes) -> bool:
     """Whether ``left`` equals the bytes ``sent``. ``left`` may be any value, such as an array."""
     return type(left) is bytes and left == sent
 

@@ -322,11 +322,11 @@ def _of_masks(a: Array, e: Array) -> Symptom | None:
 
 def _of_nan(a: Array, e: Array) -> Symptom | None:
     right, rest = np.isfinite(e), ~np.isnan(a)
-    some = (np.isnan(a) & right).any()
+    unexpected = (np.isnan(a) & right).any()
     words = "The result holds nan (perhaps from a division of zero by zero); all other values are right."
     return _first(
-        (some and _same(a[rest], e[rest]), "nan", words),
-        (some, "nan", "The result holds nan where there should be numbers."),
+        (unexpected and _same(a[rest], e[rest]), "nan", words),
+        (unexpected, "nan", "The result holds nan where there should be numbers."),
         ((np.isinf(a) & right).any(), "infinite"),
         ((~right).any() and np.isfinite(a[~right]).all(), "finite"),
     )
@@ -337,8 +337,8 @@ def _of_precision(a: Array, e: Array) -> Symptom | None:
     if np.allclose(a, e, rtol=SINGLE_PRECISION, atol=SINGLE_PRECISION * size):
         return _named("precision")
     # With fewer fractions the cause may be another, for example that everything goes to the first.
-    whole = not np.iscomplexobj(e) and np.count_nonzero(e != np.rint(e)) > 2
-    if whole and any(np.array_equal(a, cut(e)) for cut in (np.rint, np.trunc, np.floor)):
+    fractional = not np.iscomplexobj(e) and np.count_nonzero(e != np.rint(e)) > 2
+    if fractional and any(np.array_equal(a, cut(e)) for cut in (np.rint, np.trunc, np.floor)):
         return Symptom("whole numbers", "The values are the right ones cut or rounded to whole numbers.")
     if a.any() and any(np.array_equal(a, np.round(e, digits)) for digits in (1, 2, 3)):
         return Symptom("rounded", "The values are the right ones, rounded.")
