@@ -41,7 +41,7 @@ class Context:
     rubric: str = ""
 
     @property
-    def digest(self) -> str:
+    def whole(self) -> str:
         """One digest of the whole context. If it and the notebook's bytes are unchanged, nothing has to be done."""
         return _digest(json.dumps([self.shared, self.questions, self.rubric], sort_keys=True))
 
@@ -50,7 +50,7 @@ class Context:
         code = _digest(*executed)
         shared = _digest(json.dumps(self.shared, sort_keys=True))
         keys = {name: _digest(code, shared, own) for name, own in self.questions.items()}
-        return {**keys, "code": code, "context": self.digest, "rubric": self.rubric}
+        return {**keys, "code": code, "context": self.whole, "rubric": self.rubric}
 
 
 def context_of(lab: str, limits: Limits) -> Context:
