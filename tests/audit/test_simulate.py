@@ -8,7 +8,7 @@ import random
 import pytest
 
 from autograder.audit.simulate import Kind, kinds_of, pick, simulate
-from autograder.course.masters import lab_name, solution_sources
+from autograder.course.masters import lab_name, solved
 from autograder.errors import UserError
 from autograder.questions.engine.answers import answers_of
 
@@ -26,7 +26,7 @@ def sources(text: str) -> dict[str, str]:
 
 
 def test_two_misconceptions_are_about_two_questions():
-    kinds, right = {kind.name: kind for kind in kinds_of(LAB)}, solution_sources(LAB)
+    kinds, right = {kind.name: kind for kind in kinds_of(LAB)}, solved(LAB)
     for seed in range(3):
         for name, count in (("one misconception", 1), ("two misconceptions", 2)):
             written = sources(kinds[name].write("ada", random.Random(seed)))
@@ -42,9 +42,7 @@ def test_every_misconception_may_be_met():
 
 
 def test_nobody_is_half_done_in_a_lab_of_one_question(monkeypatch):
-    monkeypatch.setattr(
-        "autograder.audit.simulate.solution_sources", lambda lab: {"one_hot": "def one_hot(x): ..."}
-    )
+    monkeypatch.setattr("autograder.audit.simulate.solved", lambda lab: {"one_hot": "def one_hot(x): ..."})
     assert "half done" not in [kind.name for kind in kinds_of(LAB)]
 
 

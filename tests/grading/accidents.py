@@ -8,7 +8,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograder.audit.simulate import answered
-from autograder.course.masters import lab_name, solution_sources
+from autograder.course.masters import lab_name, solved
 from autograder.grading.repair import Template
 
 LAB = lab_name("01")
@@ -18,7 +18,7 @@ Accident = Callable[[NotebookNode], None]
 
 def notebook(*accidents: Accident) -> NotebookNode:
     """The solved lab after these accidents."""
-    made = answered(LAB, solution_sources(LAB))
+    made = answered(LAB, solved(LAB))
     for name in written_answers():
         made.cells[position(made, name)].source = f"In my own words: {name}."
     for accident in accidents:
@@ -94,4 +94,4 @@ def forget_ids(made: NotebookNode) -> None:
 
 
 def answer(grade_id: str) -> str:
-    return solution_sources(LAB).get(grade_id, f"def {grade_id}():\n    return 1")
+    return solved(LAB).get(grade_id, f"def {grade_id}():\n    return 1")

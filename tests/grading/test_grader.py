@@ -7,7 +7,7 @@ import random
 import pytest
 
 from autograder.audit.simulate import _HOSTILE, _UNLUCKY, _with_cell, kinds_of
-from autograder.course.masters import lab_name, solution_sources
+from autograder.course.masters import lab_name, solved
 from autograder.course.policy_file import spec
 from autograder.files import feedback_page, report_page
 from autograder.questions.engine.answers import answers_of
@@ -34,11 +34,11 @@ def class_folder(tmp_path_factory):
     for kind in kinds_of(LAB):
         if kind.name != "unlucky":
             hand_in(folder / "submitted", kind.name, kind.write(kind.name, rng), LAB)
-    last = list(solution_sources(LAB))[-1]
+    last = list(solved(LAB))[-1]
     for name, source in _UNLUCKY.items():
         made = _with_cell(LAB, source or f"{last} = 'overwritten'", None if source else f"test_{last}")
         hand_in(folder / "submitted", name, made, LAB)
-    slip = {"kernel_smooth": solution_sources(LAB)["kernel_smooth"].replace("softmax(-(", "softmax((")}
+    slip = {"kernel_smooth": solved(LAB)["kernel_smooth"].replace("softmax(-(", "softmax((")}
     hand_in(folder / "submitted", "a slip that nobody foresaw", slip, LAB)
     (folder / "submitted" / "nothing handed in" / LAB).mkdir(parents=True)
     return folder
