@@ -71,8 +71,8 @@ def context_of(lab: str, limits: Limits) -> Context:
     described = {name: _described(lab, name) for name, _ in spec(lab).questions}
     questions = {n: _question_digest(lab, n, points, described[n]) for n, points in spec(lab).questions}
     prices = [(name, sorted(settings().lab(lab).rubric.get(name, {}).items())) for name in described]
-    wording = [one.told for statements in described.values() for one in statements if one.told]
-    return Context(lab, shared, questions, _digest(*wording, repr(prices)))
+    told = [one.told for statements in described.values() for one in statements if one.told]
+    return Context(lab, shared, questions, _digest(*told, repr(prices)))
 
 
 def kit_used(lab: str) -> list[Path]:
@@ -151,13 +151,13 @@ def _statements(source: str) -> list[_Statement]:
 
 def _statement(node: ast.stmt) -> _Statement:
     """Digest a statement. Cost, reason and hint of a misconception are told; everything else runs."""
-    full_dump = ast.dump(node)
+    whole = ast.dump(node)
     marks = [mark for mark in getattr(node, "decorator_list", []) if _is_misconception(mark)]
     for mark in marks:
         mark.keywords = [keyword for keyword in mark.keywords if keyword.arg not in _TOLD]
     if marks and isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
         node.body = node.body[1:] or [ast.Pass()]
-    return _Statement(_digest(ast.dump(node)), _digest(full_dump) if marks else "")
+    return _Statement(_digest(ast.dump(node)), _digest(whole) if marks else "")
 
 
 #: The arguments of ``question.misconception`` that change only points and words.
