@@ -226,9 +226,7 @@ def sole_writer(out: Path) -> Iterator[None]:
 
     if not out.is_dir():
         raise UserError(f"There is no folder {out}: grade a class into it first.")
-    lock = FileLock(
-        out / ".lock", mode=0o644, fallback_to_soft=False
-    )  # a soft lock's file would stay after a crash
+    lock = FileLock(out / ".lock", mode=0o644, fallback_to_soft=False)  # a soft lock would outlive a crash
     try:
         lock.acquire(blocking=False)
     except Timeout:

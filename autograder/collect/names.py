@@ -142,9 +142,7 @@ def owned(entries: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry]
     """The files with their owners, the files without an owner, and sentences about files with several possible owners."""
     mine: list[Owned] = []
     nobodys: list[Entry] = []
-    doubtful: dict[str, list[str]] = defaultdict(
-        list
-    )  # by the first possible owner, so that none hides the others'
+    doubtful: dict[str, list[str]] = defaultdict(list)  # by the first possible owner
     for entry in entries:
         readings = _owners(entry, kind)
         if not readings:

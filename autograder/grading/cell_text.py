@@ -19,9 +19,7 @@ def statements(source: str) -> list[ast.stmt]:
     """The top-level statements of a cell; none if it is not Python or nested too deeply to parse."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # keeps Python's warnings about a student's escapes off the terminal
+            warnings.simplefilter("ignore")  # about invalid escapes in students' code
             return ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []

@@ -90,9 +90,7 @@ if "setuptools" not in sys.modules:
 
 for _name in _FOLDERS:
     if _name not in sys.modules and (_spec := importlib.util.find_spec(_name)) is not None:
-        _package = sys.modules[_name] = importlib.util.module_from_spec(
-            _spec
-        )  # without running its ``__init__``
+        _package = sys.modules[_name] = importlib.util.module_from_spec(_spec)  # not run
         _package.__class__ = _Folder
         if "." in _name:
             setattr(sys.modules[_name.rpartition(".")[0]], _name.rpartition(".")[2], _package)

@@ -53,9 +53,7 @@ def _statements(source: str) -> list[ast.stmt]:
         return []
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # keeps Python's warnings about a student's escapes off the terminal
+            warnings.simplefilter("ignore")  # about invalid escapes in students' code
             return ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
