@@ -99,7 +99,6 @@ def rows_as_json(results: Sequence[SubmissionResult]) -> str:
 
 
 def _show_reasons(console: Console, done: ClassResult) -> None:
-    """Print the regraded students, with the reasons."""
     console.print(f"{len(done.plan.unchanged)} unchanged")
     by_reason: dict[str, list[str]] = defaultdict(list)
     for student, reason in done.plan.reasons.items():
@@ -119,7 +118,6 @@ def _show_reasons(console: Console, done: ClassResult) -> None:
 
 
 def _show_faults(console: Console, done: ClassResult) -> None:
-    """Print the grader's own failures."""
     from autograder.cli.grade_table import shown
 
     names = ", ".join(shown(result.student) for result in done.faults[:5])

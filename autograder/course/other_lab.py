@@ -39,6 +39,5 @@ def other_lab(raw: bytes, lab: str) -> str:
 
 @cache
 def _cell_names(lab: str) -> frozenset[str]:
-    """The names that a master gives to its cells."""
     text = master_path(lab).read_text(encoding="utf-8")
     return frozenset(name for header in _HEADER.findall(text) for name in _NAME.findall(header))

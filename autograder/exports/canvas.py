@@ -98,7 +98,6 @@ def _write(
 
 
 def _student_cells(table: CsvList, row: tuple[str, ...]) -> list[str]:
-    """A row's cells about the student."""
     columns = {folded(name): position for position, name in reversed(list(enumerate(table.header)))}
     return [row[columns[folded(name)]] if folded(name) in columns else "" for name in WHO]
 

@@ -108,7 +108,6 @@ def _line_of_error(question: QuestionResult, texts: list[str]) -> tuple[set[int]
 
 
 def _forbidden_lines(names: Iterable[str], texts: list[str], hidden: set[int]) -> set[int]:
-    """The lines that contain one of these functions' names."""
     words = [re.escape(name.rpartition(".")[2]) for name in names]
     called = re.compile(rf"\b(?:{'|'.join(words)})\b") if words else None
     return {

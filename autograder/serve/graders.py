@@ -133,7 +133,6 @@ class Graders:
 
 
 def _sentence(error: Exception) -> str:
-    """An error as a sentence for the team."""
     return str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
 
 

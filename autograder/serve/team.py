@@ -70,7 +70,6 @@ class State(Handler):
 def _row(
     journal: Journal, lab: str, student: str, attempts: list[Attempt], asked: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
-    """A student's line."""
     counting, person = rules.counting(lab, attempts), class_list().find(student)
     longer = extension_of(lab, student)
     request = asked.get(student)

@@ -156,7 +156,6 @@ def _only_holds(part: ast.AST) -> bool:
 
 
 def _kind(node: ast.stmt, name: str) -> str:
-    """The kind of a name that a statement binds."""
     if getattr(node, "name", "") == name:
         return "class" if isinstance(node, ast.ClassDef) else "function"
     return "function" if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda) else "value"

@@ -176,7 +176,6 @@ class Child:
 
 
 def _threads(pid: int) -> list[int]:
-    """The threads of a process."""
     try:
         return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
     except OSError:

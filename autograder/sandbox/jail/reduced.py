@@ -206,7 +206,6 @@ def lay_out(config: dict[str, Any]) -> None:
 
 
 def _children() -> set[int]:
-    """The children of this process."""
     return {pid for pid, parent in ns.parents().items() if parent == os.getpid()}
 
 

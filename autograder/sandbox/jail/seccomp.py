@@ -148,7 +148,6 @@ def _refuse_flags(number: int, place: int, flags: int) -> list[bytes]:
 
 
 def _without_namespaces(column: int) -> list[bytes]:
-    """The additional refusals for systems without namespaces."""
     code = _refuse_when(_SOCKET[column], errno.EAFNOSUPPORT)
     code += [
         _instruction(_EQUAL, _SOCKETPAIR[column], 0, 5),

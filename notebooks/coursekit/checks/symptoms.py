@@ -350,7 +350,6 @@ _SHARES = {0.5: "half", 1 / 3: "a third of", 0.25: "a quarter of", 0.1: "a tenth
 
 
 def _of_scale(a: Array, e: Array) -> Symptom | None:
-    """One factor or difference for all values."""
     if e.size < 2 and not np.iscomplexobj(e):
         factors: Any = a / e
         if float(factors.flat[0]) not in (-1.0, *_FACTORS, *_SHARES):
@@ -384,7 +383,6 @@ def _of_scale(a: Array, e: Array) -> Symptom | None:
 
 
 def _of_single(a: Array, e: Array) -> Symptom | None:
-    """A single number."""
     x, y = float(a.real.flat[0]), float(e.real.flat[0])
     found = _first(
         (x == 0, "all zero", "The result is zero."),
@@ -500,7 +498,6 @@ def _of_rows(a: Array, e: Array) -> Symptom | None:
 
 
 def _of_places(a: Array, e: Array) -> Symptom | None:
-    """The positions of the wrong values."""
     size = np.abs(e[np.isfinite(e)]).max(initial=0)
     wrong: Array = ~np.isclose(a, e, rtol=_RTOL, atol=_ATOL + _RTOL * size, equal_nan=True)
     if not wrong.any() or wrong.all() or e.size < 3:
