@@ -114,59 +114,42 @@ def _refuse_from(first: int, behind: int) -> list[bytes]:
     ]
 
 
-def _refuse_argument(number: int, place: int, values: Sequence[int]) -> list[bytes]:
-    """Refuse the call with one of ``values`` as its argument at ``place``; other values are allowed."""
-    code = [
-        _instruction(_EQUAL, number, 0, 2 * len(values) + 2),
-        _instruction(_LOAD, _ARGUMENT_AT + 8 * place),
-    ]
-    for value in values:
-        code += _refuse_when(value, errno.EPERM)
-    return [*code, _instruction(_RETURN, _ALLOW)]
-
-
-def _require_argument(number: int, place: int, value: int, error: int) -> list[bytes]:
-    """Refuse the call unless its argument at ``place`` is ``value``."""
+def _look_at(number: int, place: int, *checks: bytes) -> list[bytes]:
+    """Check the call's argument at ``place``; what the checks do not refuse is allowed."""
     return [
-        _instruction(_EQUAL, number, 0, 4),
+        _instruction(_EQUAL, number, 0, len(checks) + 2),
         _instruction(_LOAD, _ARGUMENT_AT + 8 * place),
-        _instruction(_EQUAL, value, 1, 0),
-        _instruction(_RETURN, _ERRNO | error),
+        *checks,
         _instruction(_RETURN, _ALLOW),
     ]
 
 
-def _refuse_flags(number: int, place: int, flags: int) -> list[bytes]:
-    """Refuse the call with any of ``flags`` set in its argument at ``place``."""
-    return [
-        _instruction(_EQUAL, number, 0, 4),
-        _instruction(_LOAD, _ARGUMENT_AT + 8 * place),
-        _instruction(_SET, flags, 0, 1),
-        _instruction(_RETURN, _ERRNO | errno.EPERM),
-        _instruction(_RETURN, _ALLOW),
-    ]
+def _refuse_all(values: Sequence[int]) -> list[bytes]:
+    return [part for value in values for part in _refuse_when(value, errno.EPERM)]
+
+
+def _require(value: int, error: int) -> list[bytes]:
+    return [_instruction(_EQUAL, value, 1, 0), _instruction(_RETURN, _ERRNO | error)]
+
+
+def _refuse_flags(flags: int) -> list[bytes]:
+    return [_instruction(_SET, flags, 0, 1), _instruction(_RETURN, _ERRNO | errno.EPERM)]
 
 
 def _without_namespaces(column: int) -> list[bytes]:
     """The further refusals where there are no namespaces."""
     code = _refuse_when(_SOCKET[column], errno.EAFNOSUPPORT)
-    code += [
-        _instruction(_EQUAL, _SOCKETPAIR[column], 0, 5),
-        _instruction(_LOAD, _ARGUMENT_AT + 8),
-        _instruction(_AND, _SOCK_TYPE_MASK),
-        _instruction(_EQUAL, _SOCK_STREAM, 1, 0),  # others can send to a name
-        _instruction(_RETURN, _ERRNO | errno.EPERM),
-        _instruction(_RETURN, _ALLOW),
-    ]
+    is_stream = [_instruction(_AND, _SOCK_TYPE_MASK), *_require(_SOCK_STREAM, errno.EPERM)]
+    code += _look_at(_SOCKETPAIR[column], 1, *is_stream)  # others can send to a name
     # Orphans stay with the first process, and are found.
-    code += _refuse_argument(_PRCTL[column], 0, (_PR_SET_CHILD_SUBREAPER,))
-    code += _refuse_argument(_IOCTL[column], 1, _SET_ATTRIBUTES)
+    code += _look_at(_PRCTL[column], 0, *_refuse_all((_PR_SET_CHILD_SUBREAPER,)))
+    code += _look_at(_IOCTL[column], 1, *_refuse_all(_SET_ATTRIBUTES))
     for numbers in _OWNERS.values():
         code += _refuse_when(numbers[column], 0)
     for numbers in _ON_ANY_PROCESS.values():
         code += _refuse_when(numbers[column], errno.EPERM)
     for numbers in _ON_A_PROCESS.values():
-        code += _require_argument(numbers[column], 0, 0, errno.EPERM)
+        code += _look_at(numbers[column], 0, *_require(0, errno.EPERM))
     return code
 
 
@@ -186,12 +169,12 @@ def program(machine: str = "", reduced: bool = False) -> bytes:
         code += _refuse_when(numbers[column], errno.EPERM)
     for numbers in _NOT_IMPLEMENTED.values():
         code += _refuse_when(numbers[column], errno.ENOSYS)
-    code += _refuse_argument(_FCNTL[column], 1, _ABOUT_OTHERS)
-    code += _refuse_flags(_CLONE[column], 0, _NAMESPACE_FLAGS)
-    code += _refuse_flags(_MMAP[column], 3, _MAP_HUGETLB)
+    code += _look_at(_FCNTL[column], 1, *_refuse_all(_ABOUT_OTHERS))
+    code += _look_at(_CLONE[column], 0, *_refuse_flags(_NAMESPACE_FLAGS))
+    code += _look_at(_MMAP[column], 3, *_refuse_flags(_MAP_HUGETLB))
     code += _without_namespaces(column) if reduced else []
-    code += _refuse_argument(_SETSOCKOPT[column], 2, _SEND_BUFFER)
-    code += _require_argument(_SOCKET[column], 0, _AF_UNIX, errno.EAFNOSUPPORT)
+    code += _look_at(_SETSOCKOPT[column], 2, *_refuse_all(_SEND_BUFFER))
+    code += _look_at(_SOCKET[column], 0, *_require(_AF_UNIX, errno.EAFNOSUPPORT))
     return b"".join([*code, _instruction(_RETURN, _ALLOW)])
 
 
