@@ -11,9 +11,10 @@ The cell's code stays as its author wrote it, for what comes back behaves as it 
 is raised as Python's own, an argument that was changed is changed here too, an iterator is one again. What cannot
 be sent (an object of the student's own class, a data frame) ends the test with ``BadReply``.
 
-What is expected is the test's own: where a student's function changed an argument, the cell runs once more with arguments
-that stay as they are, and has to hold both times. Where the author's own answer changes arguments, the cell is
-named in ``in_place`` and runs once, as in a notebook.
+A name that the cell has not bound itself is made when it is first used: a given one by the statement of the notebook
+that makes it, any other by asking the student's process. What is expected is the test's own: where a student's function
+changed an argument, the cell runs once more with arguments that stay as they are, and has to hold both times. Where the
+author's own answer changes arguments, the cell is named in ``in_place`` and runs once, as in a notebook.
 """
 
 from __future__ import annotations
@@ -63,6 +64,9 @@ def odd_part(value):
         return next(filter(None, map(odd_part, itertools.chain(value, value.values()))), "")
     home = kind.__module__.partition(".")[0]
     return "" if kind in plain or home in ("numpy", "torch") and kind.__name__ != "matrix" else kind.__name__
+
+def look(value):
+    return (None, "function", "") if callable(value) else answer(value)
 
 def answer(value):
     form = views.get(type(value)) or ("iterator" if isinstance(value, collections.abc.Iterator) else "")
@@ -122,9 +126,9 @@ class Loan:
         return borrowed
 
     def value(self, name: str) -> Any:
-        """A copy of what the name stands for in the notebook."""
-        value, form, odd = self._answer("reply = answer(find(name))", name=name)
-        return self._taken(value, form, odd)
+        """A copy of what the name stands for in the notebook, or the function."""
+        value, form, odd = self._answer("reply = look(find(name))", name=name)
+        return self.function(name) if form == "function" else self._taken(value, form, odd)
 
     def _call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         source = "reply = (*answer(find(name)(*args, **kwargs)), *left_of(args, kwargs))"
@@ -231,19 +235,18 @@ def hidden_tests(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
         if cell.grade_id in header.get("outside", ()):
             cell = replace(cell, in_place=cell.grade_id in header.get("in_place", ()))
             found[cell.grade_id.removeprefix("test_")] = (as_hidden_test(cell, names, lab),)
+    for name, node in names.given.items() if header.get("outside") else ():  # loaded before any clock runs
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            with contextlib.suppress(Exception):
+                exec(_code_of(node, name), {"__name__": "__main__"})
     return found
 
 
 def as_hidden_test(cell: TestCell, names: Names, lab: str) -> HiddenTest:
     """The cell as a hidden test; any error in it is a failed test, as a red cell is in nbgrader."""
     cell = replace(cell, source=cell.source.replace("\r\n", "\n").replace("\r", "\n"))
-    kinds = (ast.Import, ast.ImportFrom, ast.Assign, ast.FunctionDef)  # each finds what it needs above it
-    given = dict.fromkeys(names.given[name] for name in cell.given)
-    source = "\n".join(ast.unparse(node) for node in sorted(given, key=lambda node: kinds.index(type(node))))
-    with contextlib.suppress(Exception):  # so that what it imports is loaded before any clock runs
-        exec(_compiled(source, _GIVEN), {"__name__": "__main__"})
     question = cell.grade_id.removeprefix("test_")
-    return HiddenTest(question, cell.grade_id, _title(cell), _MovedCell(cell, source), 1.0, lab)
+    return HiddenTest(question, cell.grade_id, _title(cell), _MovedCell(cell, names), 1.0, lab)
 
 
 def _title(cell: TestCell) -> str:
@@ -268,34 +271,35 @@ def hidden_lines(source: str) -> set[int]:
     return hidden
 
 
-#: The names of the test cell, and of what other cells give to it, in tracebacks.
-_CELL, _GIVEN = "<the test cell>", "<given to the test cell>"
+#: The name of the test cell in tracebacks. What another cell gives to it has the name that it makes.
+_CELL = "<the test cell>"
 
 
 class _Namespace(dict[str, Any]):
-    """The global names of a test cell. Those that it has not bound itself are the student's."""
+    """The global names of a test cell. Those that it has not bound itself are given, or the student's."""
 
-    def __init__(self, cell: TestCell, loan: Loan):
+    def __init__(self, names: Names, loan: Loan):
         super().__init__(__name__="__main__")
-        self._cell = cell
+        self._names = names
         self._loan = loan
 
     def __missing__(self, name: str) -> Any:
-        if name in self._cell.functions:
-            self[name] = self._loan.function(name)
-        elif name in self._cell.values:
-            self[name] = self._loan.value(name)
+        if name in self._names.given:
+            exec(_code_of(self._names.given[name], name), self)
+        elif name in self._names.made:
+            is_function = self._names.made[name]
+            self[name] = self._loan.function(name) if is_function else self._loan.value(name)
         else:
             raise KeyError(name)
         return self[name]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _MovedCell:
-    """A test cell's code, and the imports, constants and helper functions of other cells that it needs, as a source."""
+    """A test cell's code, and the names of the notebook."""
 
     cell: TestCell
-    given: str
+    names: Names
 
     def __call__(self, student: Student) -> None:
         loan = Loan(student)
@@ -312,11 +316,9 @@ class _MovedCell:
         failure: BaseException | None = None
         try:
             _seed_random_numbers(self.cell.grade_id)
-            space = _Namespace(self.cell, loan)
             with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate():
-                exec(_compiled(self.given, _GIVEN), space)
-                exec(_compiled(self.cell.source, _CELL), space)
-        except (UserError, KeyboardInterrupt):
+                exec(_compiled(self.cell.source), _Namespace(self.names, loan))
+        except (UserError, KeyboardInterrupt):  # a cell that raises this itself does not move
             raise
         except (
             BaseException
@@ -336,11 +338,11 @@ class _MovedCell:
 
     def _in_words(self, failure: BaseException) -> str:
         """The author's own words; else the line, where students have it; else only that something hidden does not hold."""
-        texts = {_CELL: self.cell.source, _GIVEN: self.given}
         frames = traceback.extract_tb(failure.__traceback__)
         last = frames[-1]
-        said_here = isinstance(failure, AssertionError) and last.filename in texts
-        if said_here and (words := _literal_words(texts[last.filename], last.lineno or 0)):
+        code = ast.parse(self.cell.source) if last.filename == _CELL else self.names.given.get(last.filename)
+        words = _literal_words(code, last.lineno or 0) if code is not None else ""
+        if words and isinstance(failure, AssertionError):
             return words[:_LONGEST_MESSAGE]
         lines = [frame.lineno or 0 for frame in frames if frame.filename == _CELL]
         if not lines or lines[-1] in hidden_lines(self.cell.source):
@@ -351,8 +353,14 @@ class _MovedCell:
 
 
 @functools.cache
-def _compiled(source: str, file: str) -> CodeType:
-    return compile(source, file, "exec", dont_inherit=True)
+def _compiled(source: str) -> CodeType:
+    return compile(source, _CELL, "exec", dont_inherit=True)
+
+
+@functools.cache
+def _code_of(node: ast.stmt, name: str) -> CodeType:
+    """The code of a statement that makes ``name``, as its file is called."""
+    return compile(ast.Module([node], []), name, "exec", dont_inherit=True)
 
 
 def _seed_random_numbers(name: str) -> None:
@@ -364,13 +372,13 @@ def _seed_random_numbers(name: str) -> None:
         torch.manual_seed(seed)
 
 
-def _literal_words(source: str, line: int) -> str:
+def _literal_words(code: ast.AST, line: int) -> str:
     """What the ``assert`` or ``raise`` in this line says for itself: a value that is formatted into it may be a student's
     choice of words, and so a hidden input. "" where it says nothing but values.
     """
     statements = [
         node
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(code)
         if isinstance(node, (ast.Assert, ast.Raise)) and node.lineno <= line <= (node.end_lineno or 0)
     ]
     said = statements[-1] if statements else None
