@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 MEBIBYTE = 1 << 20
 
@@ -48,7 +47,3 @@ class Limits:
     def question_seconds(self, questions: int) -> float:
         """The seconds of each of so many questions that no cell and no other question can spend."""
         return (self.total_seconds - self.cells_seconds) / max(1, questions)
-
-    def as_dict(self) -> dict[str, Any]:
-        """For the zygote's configuration."""
-        return asdict(self)

@@ -1,4 +1,4 @@
-"""Landlock: Landlock: a process gives up all files but those that it names, for good. No privilege is needed.
+"""Landlock: a process gives up all files but those that it names, for good. No privilege is needed.
 
 It rules what is opened, run, made and removed. It does not hide that a file exists, nor its size and time. From its sixth
 version on (Linux 6.12) it also keeps signals and abstract sockets inside. Standard library only.
