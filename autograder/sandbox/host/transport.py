@@ -311,14 +311,6 @@ class RemoteTransport:
             finally:
                 self._deadline = None
 
-    def receive_greeting(self, seconds: float) -> bytes:
-        """The frame that the child sends unasked when it is ready, or cannot be."""
-        self._deadline = time.monotonic() + seconds
-        try:
-            return self.receive()
-        finally:
-            self._deadline = None
-
     def end(self, reason: str | None) -> StudentGone:
         """Kill the child, unless that has happened, and return why it is gone.
 
