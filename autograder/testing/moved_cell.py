@@ -66,7 +66,7 @@ def odd_part(value):
     return "" if kind in plain or home in ("numpy", "torch") and kind.__name__ != "matrix" else kind.__name__
 
 def look(value):
-    return (None, "function", "") if callable(value) else answer(value)
+    return (None, "function", "") if callable(value) and not isinstance(value, type) else answer(value)
 
 def answer(value):
     form = views.get(type(value)) or ("iterator" if isinstance(value, collections.abc.Iterator) else "")
