@@ -1,13 +1,13 @@
 """A seccomp filter on system calls, the second line of defence behind the namespaces.
 
-It refuses what a notebook never needs and attacks on the kernel start from: making namespaces, mounting, tracing,
-kernel keys, BPF, io_uring, sockets other than local ones, memory that counts for no process (memfd, System V),
-larger buffers of sockets, which the watchdog could not see, being told what others do with files (inotify), and what
-takes from a pool of the whole machine (contexts of asynchronous input and output, huge pages). A call that is
-newer than all that Python and its libraries need does not exist: what the next kernel adds is refused before anybody knows it.
+It refuses calls that no notebook needs and that attacks on the kernel start from: making namespaces, mounting, tracing,
+kernel keys, BPF, io_uring, sockets other than local ones, memory that is charged to no process (memfd, System V), larger
+socket buffers, which the watchdog cannot see, watching other processes' file access (inotify), and resources of the whole
+machine (contexts of asynchronous input and output, huge pages). Calls newer than all that Python and its libraries need
+are refused as unknown, so that a new kernel adds no hole.
 
-Where there are no namespaces (``reduced``) it stands for some of them: no socket but a pair of connected ones, and
-nothing that reaches another process, or another's file, of the same user.
+Without namespaces (``reduced``) it also replaces some of their protection: it allows only connected pairs of sockets, and no
+call that reaches other processes or files of the same user.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from .namespaces import check, libc
 #: The system calls by what is done with them: name -> numbers on x86_64 and aarch64, -1 where there is no such call.
 _CALLS = json.loads(Path(__file__).with_name("system_calls.json").read_text(encoding="utf-8"))
 _FORBIDDEN = _CALLS["forbidden"]
-#: Libraries try these first and can do without: they fail as on a kernel that does not have them.
+#: Libraries have a fallback for these: they fail as on a kernel that lacks them.
 _NOT_IMPLEMENTED = _CALLS["not implemented"]
-#: These do nothing and report success: libraries that copy a file call them.
+#: Calls that a file's owner may make. They do nothing and report success: libraries make them when they copy a file.
 _ON_FILES = _CALLS["on files"]
-#: faccessat2, the newest call that the C library makes where it can. From here on none exists.
+#: faccessat2, the newest call that the C library uses. Later calls are refused as unknown.
 _NEWEST = 439
-#: The numbers that were not given when, at 424, all architectures began to number new calls alike.
+#: (first, end) of the call numbers left unused when all architectures began to share numbers at 424.
 _NOT_GIVEN = ((335, 424), (295, 424))
 _FCNTL = (72, 25)
-#: F_SETLEASE: who owns the kit's files could have every other process wait for them. F_NOTIFY tells when they are read.
+#: F_SETLEASE lets the owner of the kit's files make every other process wait. F_NOTIFY tells when they are read.
 _ABOUT_OTHERS = (1024, 1026)
 _IOCTL = (16, 29)
-#: FS_IOC_SETFLAGS, SETVERSION (for 64 and 32 bits), FSSETXATTR and ENABLE_VERITY: an owner may, without a way to write.
+#: FS_IOC_SETFLAGS, SETVERSION (for 64 and 32 bits), FSSETXATTR and ENABLE_VERITY: an owner needs no write access for them.
 _SET_ATTRIBUTES = (0x40086602, 0x40087602, 0x40046602, 0x40047602, 0x401C5820, 0x40806685)
 _CLONE = (56, 220)
 _MMAP = (9, 222)
-#: MAP_HUGETLB: pages that the machine's owner has set aside, and that count as nobody's memory.
+#: MAP_HUGETLB: pages that the administrator reserved and that are charged to no process.
 _MAP_HUGETLB = 0x40000
 _SOCKET = (41, 198)
 _SOCKETPAIR = (53, 199)
@@ -50,7 +50,7 @@ _PRCTL = (157, 167)
 _PR_SET_CHILD_SUBREAPER = 36
 _AF_UNIX = 1
 _SETSOCKOPT = (54, 208)
-#: SO_SNDBUF and SO_SNDBUFFORCE: a buffer is kernel memory, which no process is charged for.
+#: SO_SNDBUF and SO_SNDBUFFORCE: a socket's buffer is kernel memory that is charged to no process.
 _SEND_BUFFER = (7, 32)
 #: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET.
 _NAMESPACE_FLAGS = 0x7E020000
@@ -69,14 +69,14 @@ def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> 
 
 
 def _refuse_when(number: int, error: int) -> list[bytes]:
-    """Refuse a call, or an argument; none where the architecture does not have it (-1)."""
+    """Refuse a call, or an argument's value; no instructions for -1, a call that the architecture lacks."""
     if number < 0:
         return []
     return [_instruction(_EQUAL, number, 0, 1), _instruction(_RETURN, _ERRNO | error)]
 
 
 def _refuse_from(first: int, behind: int) -> list[bytes]:
-    """There are no calls with the numbers from ``first`` on, until ``behind``: libraries take others."""
+    """Refuse the calls numbered ``first`` to ``behind - 1`` as unknown, so that libraries use others."""
     return [
         _instruction(_AT_LEAST, first, 0, 2),
         _instruction(_AT_LEAST, behind, 1, 0),
@@ -107,18 +107,17 @@ def _refuse_flags(flags: int) -> list[bytes]:
 
 
 def _without_namespaces(column: int) -> list[bytes]:
-    """The further refusals where there are no namespaces."""
     code = _refuse_when(_SOCKET[column], errno.EAFNOSUPPORT)
     is_stream = [_instruction(_AND, _SOCK_TYPE_MASK), *_require(_SOCK_STREAM, errno.EPERM)]
-    code += _look_at(_SOCKETPAIR[column], 1, *is_stream)  # others can send to a name
-    # Orphans stay with the first process, and are found.
+    code += _look_at(_SOCKETPAIR[column], 1, *is_stream)  # other types can send to any name
+    # Orphans must go to the zygote, which ends them.
     code += _look_at(_PRCTL[column], 0, *_refuse_all((_PR_SET_CHILD_SUBREAPER,)))
     code += _look_at(_IOCTL[column], 1, *_refuse_all(_SET_ATTRIBUTES))
     for numbers in _ON_FILES.values():
         code += _refuse_when(numbers[column], 0)
     for numbers in _CALLS["on any process"].values():
         code += _refuse_when(numbers[column], errno.EPERM)
-    # The first argument is a process id, 0 for the caller's own.
+    # The first argument is a process id; 0 is the caller.
     for numbers in _CALLS["on a process"].values():
         code += _look_at(numbers[column], 0, *_require(0, errno.EPERM))
     return code
@@ -132,7 +131,7 @@ def program(machine: str = "", reduced: bool = False) -> bytes:
         _instruction(_EQUAL, architecture, 1, 0),
         _instruction(_RETURN, _KILL),
         _instruction(_LOAD, _NUMBER_AT),
-        _instruction(_AT_LEAST, _NEWEST + 1, 0, 1),  # those of x32, too
+        _instruction(_AT_LEAST, _NEWEST + 1, 0, 1),  # also refuses x32's calls
         _instruction(_RETURN, _ERRNO | errno.ENOSYS),
         *_refuse_from(*_NOT_GIVEN[column]),
     ]

@@ -9,11 +9,11 @@ themselves, and everything else as a list that starts with a tag (``["a", "<f8",
 array). ``lengths`` says how the body is cut into buffers; the tree uses each buffer once, in order, so a
 short header can never multiply a long buffer.
 
-Values are rebuilt from an allowlist. Nothing is unpickled, evaluated or looked up by name, every length is
-checked before memory is allocated for it, and whatever is wrong with a frame raises ``WireError``.
+Only values of allowed types are rebuilt. Nothing is unpickled, evaluated or looked up by name. Every length is checked
+before memory is allocated for it. A wrong frame raises ``WireError``.
 
-These modules run on both sides of the boundary and therefore need only the standard library and NumPy
-(and PyTorch, imported only when a tensor is sent).
+These modules run on both sides of the boundary. They need only the standard library and NumPy (and PyTorch, imported only
+when a tensor is sent).
 """
 
 from .decode import decode, frame_lengths
