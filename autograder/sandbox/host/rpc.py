@@ -182,10 +182,7 @@ class RpcClient:
         self._kept = True  # whether there was room for the last frame in the trace
 
     def request(self, *message: Any) -> tuple[Any, dict[Any, Any]]:
-        """The result of one request and, as the sandbox says, the contents of its arguments afterwards.
-
-        ``StudentError`` if the student's code raised.
-        """
+        """One request's result and arguments' contents, as sent. Raises ``StudentError`` if the student's code raised."""
         frame = None
         if self._next and not _are_same(self._next[0], message):
             self._forget_next()
