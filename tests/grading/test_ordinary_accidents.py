@@ -112,7 +112,7 @@ KINDS = {
     "in the check's cell": Kind((stub(COUNTS), put(CHECK, lambda check: f"{answer(COUNTS)}\n\n{check}")), said=("had been changed and was restored",)),
     "in a new cell": Kind((stub("second_order"), insert(answer("second_order"), after="second_order"))),
     "cells deleted": Kind((delete(COUNTS, CHECK), insert(answer(COUNTS), after="alphabet")), said=(COUNTS,)),
-    "checks deleted": Kind((delete(*Template.of(LAB).test_of.values()),), said=(CHECK,)),
+    "checks deleted": Kind((delete(*Template.of(LAB).test_of.values()),), said=("was missing and was restored",)),
     "check deleted": Kind((delete("test_average_nll"),), said=("test_average_nll",)),
     "written answer deleted": Kind((delete(written_answers()[0]), insert("In my own words.", kind="markdown")), said=(written_answers()[0],)),
     "cell moved": Kind((lambda made: made.cells.append(made.cells.pop(position(made, COUNTS))),), said=("stood before its answer and was moved",)),
