@@ -86,6 +86,9 @@ def test_a_time_is_the_first_line_of_a_plain_file_and_nothing_else(tmp_path):
     os.mkfifo(stamp)  # nobody writes: reading it as text would wait for ever
     assert timestamp_in(tmp_path) == ""
     stamp.unlink()
+    stamp.mkdir()
+    assert timestamp_in(tmp_path) == ""
+    stamp.rmdir()
     stamp.symlink_to("/dev/zero")
     assert timestamp_in(tmp_path) == ""
 
