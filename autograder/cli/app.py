@@ -10,6 +10,7 @@ import io
 import json
 import os
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -44,15 +45,16 @@ app = typer.Typer(
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
 
-def _option(default: Any, name: str, help: str, **more: Any) -> Any:
-    """An option: ``--out DIR``, and what it is for. It has to be given where its default is ``...``."""
-    option, _, metavar = name.partition(" ")
-    return typer.Option(default, option, metavar=metavar or None, help=help, **more)
+_OPTIONS = tomllib.loads(Path(__file__).with_name("options.toml").read_text(encoding="utf-8"))
 
 
-def _argument(default: Any, metavar: str, help: str, **more: Any) -> Any:
-    """An argument: ``LAB``, and what it is."""
-    return typer.Argument(default, metavar=metavar, help=help, **more)
+def _given(name: str, default: Any = ..., **more: Any) -> Any:
+    """An argument or option of ``options.toml``; it has to be given where its default is ``...``."""
+    typed, help_ = _OPTIONS[name]
+    if not typed.startswith("-"):
+        return typer.Argument(default, metavar=typed, help=help_, **more)
+    option, _, metavar = typed.partition(" ")
+    return typer.Option(default, option, metavar=metavar or None, help=help_, **more)
 
 
 def _full_name(lab: str) -> str:
@@ -61,9 +63,9 @@ def _full_name(lab: str) -> str:
     return lab_name(lab)
 
 
-LAB = _argument(..., "LAB", "A lab's number (07) or full name.", parser=_full_name)
-LABS = _argument(None, "[LAB]...", "Labs by number or name; all when none is given.", parser=_full_name)
-JSON = _option(None, "--json FILE", "Also write the results as JSON.")
+LAB = _given("LAB", parser=_full_name)
+LABS = _given("LABS", None, parser=_full_name)
+JSON = _given("json", None)
 
 
 def _show_version(wanted: bool) -> None:
@@ -75,11 +77,7 @@ def _show_version(wanted: bool) -> None:
 
 
 @app.callback()
-def options(
-    version: bool = _option(
-        False, "--version", "Show the version and exit.", callback=_show_version, is_eager=True
-    ),
-) -> None:
+def options(version: bool = _given("version", False, callback=_show_version, is_eager=True)) -> None:
     """Grade notebooks safely, and say what each student misunderstood.
 
     [bold]autograder grade 07 --submitted submitted --out graded[/] grades lab 07 of everybody in the folder submitted.
@@ -104,12 +102,8 @@ def _write_json(path: Path | None, data: object) -> None:
 @app.command(rich_help_panel=WRITE)
 def build(
     labs: list[str] | None = LABS,
-    check: bool = _option(
-        False,
-        "--check",
-        "Write nothing; exit status 1 when a built notebook differs from its master, or a card from its question.",
-    ),
-    force: bool = _option(False, "--force", "Execute again even when nothing changed."),
+    check: bool = _given("check", False),
+    force: bool = _given("force", False),
 ) -> None:
     """Make the instructor's and the students' notebooks from the masters, and the cards' data from the questions' files."""
     from autograder.course import build as building
@@ -142,12 +136,7 @@ def build(
 
 
 @app.command("new-lab", rich_help_panel=WRITE)
-def new_lab(
-    lab: str = _argument(..., "NAME", "Its full name: a free number and a topic (14_topic)."),
-    questions: str = _option(
-        ..., "--questions", "The graded functions and their points, 20 in all: entropy:8,other:12."
-    ),
-) -> None:
+def new_lab(lab: str = _given("new_name"), questions: str = _given("questions")) -> None:
     """Write the files of a new lab: the first question worked out in full, stubs for the others. Overwrites nothing."""
     from autograder.course.new_lab import new_lab as write
     from autograder.course.new_lab import parse_questions
@@ -171,12 +160,8 @@ def new_lab(
 
 @app.command("import", rich_help_panel=WRITE)
 def import_(
-    notebook: Path = _argument(
-        ..., "ASSIGNMENT.ipynb", "An nbgrader source notebook: source/ps1/problem1.ipynb."
-    ),
-    name: str | None = _option(
-        None, "--name", "The lab's full name (20_problem1); else the next free number from 20."
-    ),
+    notebook: Path = _given("notebook"),
+    name: str | None = _given("import_name", None),
     json_file: Path | None = JSON,
 ) -> None:
     """Make a lab of an nbgrader notebook, so that its class can be graded here. Overwrites nothing."""
@@ -189,10 +174,7 @@ def import_(
 
 
 @app.command(rich_help_panel=WRITE)
-def audit(
-    labs: list[str] | None = LABS,
-    json_file: Path | None = JSON,
-) -> None:
+def audit(labs: list[str] | None = LABS, json_file: Path | None = JSON) -> None:
     """Prove that the hidden tests catch every misconception and accept every correct answer."""
     from autograder.cli.audit import run_and_show
     from autograder.course.soundness import require_sound
@@ -206,10 +188,7 @@ def audit(
 
 
 @app.command(rich_help_panel=PREPARE)
-def release(
-    lab: str = LAB,
-    out: Path = _option(..., "--out DIR", "Where the bundle goes: DIR/<lab> must be empty or absent."),
-) -> None:
+def release(lab: str = LAB, out: Path = _given("bundle")) -> None:
     """Write a student's bundle: the notebook, the kit, the data; no solution, no hidden test."""
     from autograder.course.release import download_note
     from autograder.course.release import release as write
@@ -224,9 +203,9 @@ def release(
 @app.command(rich_help_panel=PREPARE)
 def simulate(
     lab: str = LAB,
-    out: Path = _option(..., "--out DIR", "Where the class goes: empty or absent."),
-    students: int = _option(30, "--students N", "The size of the class."),
-    hostile: bool = typer.Option(True, help="Include submissions that break or attack a grader."),
+    out: Path = _given("class"),
+    students: int = _given("students", 30),
+    hostile: bool = _given("hostile", True),
 ) -> None:
     """Make a class of submissions: honest, wrong in named ways, unlucky, broken, hostile."""
     from collections import Counter
@@ -241,16 +220,9 @@ def simulate(
     )
 
 
-SUBMITTED = _option(..., "--submitted DIR", "One folder a student: DIR/<student>/<lab>/<lab>.ipynb.")
-COLLECTED = _option(..., "--submitted DIR", "Where the notebooks go: DIR/<student>/<lab>/<lab>.ipynb.")
-OUT = _option(..., "--out DIR", "Gradebook, feedback and results go here.")
-JOBS = _option(None, "--jobs N", "Worker processes (default: one a core).", min=1)
-ENGINE = _option(
-    "local",
-    "--engine E",
-    "local, dask (a cluster on this machine) or dask:tls://HOST:PORT (a running one; without TLS, as "
-    "dask:tcp://, it carries hidden tests and salt in the clear).",
-)
+SUBMITTED, COLLECTED, OUT, GRADED = map(_given, ("submitted", "collected", "out", "graded"))
+JOBS = _given("jobs", None, min=1)
+ENGINE = _given("engine", "local")
 
 
 @app.command(rich_help_panel=GRADE)
@@ -275,7 +247,7 @@ def regrade(
     out: Path = OUT,
     jobs: int | None = JOBS,
     engine: str = ENGINE,
-    all_again: bool = _option(False, "--all", "Grade everything again, changed or not."),
+    all_again: bool = _given("all", False),
     json_file: Path | None = JSON,
 ) -> None:
     """Grade again what changed, and say what was redone and why."""
@@ -287,19 +259,8 @@ def regrade(
     )  # fmt: skip
 
 
-GRADED = _option(..., "--out DIR", "The folder that a class was graded into.")
-
-
 @app.command(rich_help_panel=GRADE)
-def report(
-    out: Path = GRADED,
-    lab: str | None = _argument(
-        None,
-        "[LAB]",
-        "A lab's number (07) or full name; the whole term when none is given.",
-        parser=_full_name,
-    ),
-) -> None:
+def report(out: Path = GRADED, lab: str | None = _given("lab_or_term", None, parser=_full_name)) -> None:
     """Write the class report of a lab again, or the whole term's: with the points that people entered in Formgrader.
 
     The term's says what each student has over the labs, and who is falling behind on which idea.
@@ -324,17 +285,11 @@ def feedback(lab: str = LAB, out: Path = GRADED) -> None:
 
 @app.command(rich_help_panel=GRADE)
 def export(
-    form: str = _argument(
-        ...,
-        "FORMAT",
-        "canvas, moodle, moodle-worksheet, moodle-feedback, gradescope, gradescope-zip or github.",
-    ),
+    form: str = _given("form"),
     lab: str = LAB,
     out: Path = GRADED,
-    to: Path | None = _option(None, "--to DIR", "Where the export goes (default: OUT/exports)."),
-    roster: Path | None = _option(
-        None, "--roster CSV", "A CSV that the learning system exported: its students and columns are kept."
-    ),
+    to: Path | None = _given("export_to", None),
+    roster: Path | None = _given("roster", None),
 ) -> None:
     """Write the results, with what people entered in Formgrader, for another system."""
     from autograder.cli.rewrite import export_results
@@ -353,19 +308,11 @@ def export(
 
 @app.command(rich_help_panel=GRADE)
 def collect(
-    source: Path = _argument(..., "SOURCE", "The bulk download: a zip or a folder."),
+    source: Path = _given("source"),
     lab: str = LAB,
     submitted: Path = COLLECTED,
-    kind: str = _option(
-        "auto",
-        "--kind",
-        "canvas, moodle, plain (a folder a student), or auto to tell from the names.",
-    ),
-    times: Path | None = _option(
-        None,
-        "--times CSV",
-        "When each student handed in: Canvas's report or API list, Moodle's worksheet, GitHub Classroom's grades, or student,time.",
-    ),
+    kind: str = _given("kind", "auto"),
+    times: Path | None = _given("times", None),
 ) -> None:
     """Put the notebooks of a bulk download (Canvas, Moodle, or a folder a student) where grading looks for them."""
     from autograder.collect import collect as gather
@@ -379,31 +326,19 @@ def collect(
     )
 
 
-LIVE_OUT = _option(
-    ...,
-    "--out DIR",
-    "The class's folder: notebooks, receipts and verdicts in DIR/live, what counts in DIR/submitted.",
-)
+LIVE_OUT = _given("live")
 
 
 @app.command(rich_help_panel=LIVE)
 def serve(
-    labs: list[str] = _argument(..., "LAB...", "The labs that can be handed in.", parser=_full_name),
+    labs: list[str] = _given("labs_taken", parser=_full_name),
     out: Path = LIVE_OUT,
-    port: int = _option(8787, "--port", "The port to listen on.", min=1, max=65535),
-    address: str = _option(
-        "127.0.0.1", "--address", "The address to listen on; 0.0.0.0 for every one of this machine."
-    ),
-    url: str | None = _option(
-        None, "--url", "The address that people open, where it is not http://localhost:PORT/."
-    ),
+    port: int = _given("port", 8787, min=1, max=65535),
+    address: str = _given("address", "127.0.0.1"),
+    url: str | None = _given("url", None),
     jobs: int | None = JOBS,
-    hub: bool = _option(
-        False, "--hub", "As a service that a JupyterHub starts: the hub says who asks, and where."
-    ),
-    lti: bool = _option(
-        False, "--lti", "Inside the learning system that [lti] of course.toml names, by LTI 1.3."
-    ),
+    hub: bool = _given("hub", False),
+    lti: bool = _given("lti", False),
 ) -> None:
     """Run a live class: students hand in and hear at once, the lecturer sees what the room misunderstands."""
     from autograder.cli.serve import serve as run
@@ -419,29 +354,15 @@ def serve(
 @app.command(rich_help_panel=LIVE)
 def invite(
     out: Path = LIVE_OUT,
-    names: list[str] | None = _argument(
-        None, "[NAME]...", "Who gets a new link; an older one of theirs ends."
-    ),
-    team: list[str] | None = _option(None, "--team NAME", "Somebody of the teaching team; may be repeated."),
-    url: str = _option(
-        "http://localhost:8787/", "--url", "The address at which `autograder serve` is reached."
-    ),
-    to: Path | None = _option(None, "--to CSV", "Where the links go (default: OUT/invitations.csv)."),
+    names: list[str] | None = _given("names", None),
+    team: list[str] | None = _given("team", None),
+    url: str = _given("served_at", "http://localhost:8787/"),
+    to: Path | None = _given("links_to", None),
 ) -> None:
     """Make the links by which the class list's students come into a live class, without a hub."""
     from autograder.cli.serve import invite as make
 
     make(out, url=url, team=team or [], again=names or [], to=to or out / "invitations.csv", console=console)
-
-
-SEND = _option(
-    None,
-    "--send/--dry-run",
-    "Send, or only show what would be sent (default: show the first time, send from then on).",
-)
-REPLACE = _option(
-    None, "--replace STUDENT", "Replace what a person entered for this student; may be repeated."
-)
 
 
 def _add_system(name: str, *, takes_grades: bool) -> None:
@@ -467,11 +388,9 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
         lab: str = LAB,
         submitted: Path = SUBMITTED,
         out: Path = GRADED,
-        send: bool | None = SEND,
-        replace: list[str] | None = REPLACE,
-        state: str = _option(
-            "", "--state", "In Moodle's marking workflow: what the grades are, such as released."
-        ),
+        send: bool | None = _given("send", None),
+        replace: list[str] | None = _given("replace", None),
+        state: str = _given("state", ""),
     ) -> None:
         """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
 
@@ -500,9 +419,7 @@ def check_course() -> None:
 
 @app.command(rich_help_panel=GRADE)
 def formgrader(
-    out: Path = GRADED,
-    port: int = _option(8888, "--port", "The port that JupyterLab listens on."),
-    browser: bool = typer.Option(True, help="Open a browser window."),
+    out: Path = GRADED, port: int = _given("lab_port", 8888), browser: bool = _given("browser", True)
 ) -> None:
     """Open nbgrader's Formgrader on a graded class."""
     from autograder.nbgrader_plugin.formgrader import serve
