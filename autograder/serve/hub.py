@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -29,14 +28,8 @@ def started_by_hub() -> tuple[str, str, int]:
     return prefix, where.hostname, where.port
 
 
-#: Seconds that the hub has for saying who somebody is, and how many such questions may wait.
-ANSWERS_WITHIN, WAITING = 5, 500
-#: Logins that are under way, of which the hub's part of this service keeps a note each, and the longest address in one.
-LOGINS, LONGEST_ADDRESS = 20_000, 500
-
-
-#: What a hub says of somebody; None of nobody.
-_Model = dict[str, Any] | None
+#: Seconds that the hub has for saying who somebody is, and the longest address that a login goes back to.
+ANSWERS_WITHIN, LONGEST_ADDRESS = 5, 500
 
 
 class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
@@ -45,12 +38,15 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
     The hub is asked while other requests are answered: by a stranger's token it may be asked as often as anybody likes.
     """
 
-    _model: _Model = None
-    _waiting = 0
+    #: What the hub says of the person who sent the request; None of a stranger.
+    _model: dict[str, Any] | None = None
 
     async def prepare(self) -> None:  # type: ignore[override]  # tornado awaits it
         """Ask the hub who it is; send browsers that nobody knows to the hub's login."""
-        self._model = await self._ask()
+        try:
+            self._model = await asyncio.wait_for(self._asked(), ANSWERS_WITHIN)
+        except (TimeoutError, HTTPError):
+            raise Failure(503, "The hub does not say who you are: try again in a minute") from None
         self.__dict__.pop("_current_user", None)  # what was thought before the hub had answered
         super().prepare()
         looking = "text/html" in self.request.headers.get("Accept", "")
@@ -59,47 +55,16 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
                 raise Failure(403, "The hub does not let you use this service")
             self.redirect(self._login())
 
-    async def _ask(self) -> _Model:
-        """The hub's record of the person who sent the request; None for a stranger."""
-        token = self.hub_auth.get_token(self) if self._bearer is None else self._bearer
-        if not token:
-            return None
-        if self._is_known(token):
-            return cast(_Model, await self._user())
-        if OnHub._waiting >= WAITING:
-            raise Failure(503, "Too many people ask the hub at once: try again in a minute")
-        OnHub._waiting += 1
-        try:
-            model = cast(_Model, await asyncio.wait_for(self._user(), ANSWERS_WITHIN))
-        except (TimeoutError, HTTPError):
-            raise Failure(503, "The hub does not say who you are: try again in a minute") from None
-        finally:
-            OnHub._waiting -= 1
-        if model is None:  # strangers fill no memory
-            self.hub_auth.cache.pop(self._place_of(token), None)
-        return model
-
-    def _user(self) -> Any:
+    def _asked(self) -> Any:
         """The hub's answer, to be awaited: of a program by its token, of a browser by what it shows."""
         if self._bearer is not None:
             return self.hub_auth.user_for_token(self._bearer, sync=False)
         return self.hub_auth.get_user(self, sync=False)
 
-    def _place_of(self, token: str) -> str:
-        """The key under which ``jupyterhub`` caches the hub's answer about a token."""
-        session = self.hub_auth.get_session_id(self) if self._bearer is None else ""
-        return f"token:{session}:{hashlib.sha256(token.encode('utf8', 'replace')).hexdigest()}"
-
-    def _is_known(self, token: str) -> bool:
-        return self._place_of(token) in self.hub_auth.cache
-
     def _login(self) -> str:
-        """The hub's login, of which it notes what page was asked for: a short one, and not of everybody for ever."""
+        """The hub's login. Its part of this service keeps the address that was asked for: a short one."""
         if len(self.request.uri or "") > LONGEST_ADDRESS:
             raise Failure(414, "No page of ours has such a long address")
-        under_way = self.hub_auth._oauth_states
-        while len(under_way) > LOGINS:
-            del under_way[next(iter(under_way.values))]
         return str(self.get_login_url())
 
     def get_current_user(self) -> Person | None:
