@@ -4,40 +4,36 @@ from __future__ import annotations
 
 import statistics
 import threading
-import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
 
 from autograder.serve.journal import Attempt
 
 #: Seconds that a notebook is thought to take before one was graded.
 FIRST_GUESS = 1.0
-#: A notebook that took more seconds than this, and more than ``TIMES`` as long as half of the last ones, was slow.
+#: A notebook is slow that takes more seconds than this, and more than ``TIMES`` as long as half of the last ones.
 SLOW, TIMES = 30.0, 3.0
 #: A class's first notebooks alone do not say what is usual: so many guesses count with them.
 GUESSES = 5
-#: Its student comes after the others for so many times as long as it took.
-BEHIND = 5.0
 
 
 class FairQueue:
     """The attempts that wait, by student. Its methods may be called from any thread.
 
-    At most one notebook of a student is graded at a time. Students whose notebooks were slow come after the others, and
+    At most one notebook of a student is graded at a time. Students whose last notebook was slow come after the others, and
     never hold the last grader, where there are two. It is bounded by who fills it: see ``rules.may_hand_in``.
     """
 
-    def __init__(self, workers: int, clock: Callable[[], float] = time.monotonic):
+    def __init__(self, workers: int):
         self.workers = workers
-        self._clock = clock
         self._changed = threading.Condition()
         self._waiting: OrderedDict[str, deque[Attempt]] = OrderedDict()
         #: The students whose notebook is being graded.
         self._under_way: set[str] = set()
-        #: student -> until when they come after the others.
-        self._behind_until: dict[str, float] = {}
+        #: The seconds that each student's last notebook took, and those that were graded last; and how many are slow now.
+        self._last: dict[str, float] = {}
+        self._took: deque[float] = deque([FIRST_GUESS] * GUESSES, maxlen=50)
+        self._slow = SLOW
         self._closed = False
-        self._took: deque[float] = deque(maxlen=50)
 
     def __len__(self) -> int:
         with self._changed:
@@ -72,19 +68,16 @@ class FairQueue:
         return min(free, key=self._is_slow, default=None)
 
     def _is_slow(self, student: str) -> bool:
-        return self._clock() < self._behind_until.get(student, 0.0)
+        return self._last.get(student, 0.0) > self._slow
 
     def done(self, attempt: Attempt, seconds: float | None = None) -> None:
         """Note that an attempt was graded in so many ``seconds``; None for one that was not."""
         with self._changed:
             self._under_way.discard(attempt.student)
             if seconds is not None:
-                if seconds > max(SLOW, TIMES * statistics.median((*self._took, *[FIRST_GUESS] * GUESSES))):
-                    until = self._clock() + BEHIND * seconds
-                    self._behind_until[attempt.student] = max(
-                        until, self._behind_until.get(attempt.student, until)
-                    )
+                self._last[attempt.student] = seconds
                 self._took.append(seconds)
+                self._slow = max(SLOW, TIMES * statistics.median(self._took))
             self._changed.notify_all()
 
     def waiting_of(self, student: str) -> int:
@@ -111,7 +104,7 @@ class FairQueue:
     def seconds_for(self, ahead: int) -> float:
         """An estimate of the seconds until an attempt with so many ahead is graded, from the median of recent ones."""
         with self._changed:
-            return statistics.median(self._took or (FIRST_GUESS,)) * (ahead // self.workers + 1)
+            return statistics.median(self._took) * (ahead // self.workers + 1)
 
     def close(self) -> None:
         """Release the threads that wait for an attempt. Attempts that wait stay in the journal."""
