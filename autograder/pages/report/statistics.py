@@ -25,19 +25,6 @@ class QuestionStatistics:
     #: Correlation of the question's points with the points of all other questions; None when undefined.
     discrimination: float | None
 
-    @property
-    def verdict(self) -> str:
-        """What to do about the question, in words."""
-        if self.discrimination is None:
-            return "cannot be told: too few students, or no differences"
-        if self.discrimination >= 0.4:
-            return "separates well"
-        if self.discrimination >= 0.2:
-            return "separates fairly"
-        if self.discrimination >= 0.0:
-            return "tells little about the rest: look at its tests"
-        return "strong students lose points here: look at its tests"
-
 
 def correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
     """Pearson's correlation, or None when there are fewer than three pairs or no spread."""
