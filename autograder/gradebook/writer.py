@@ -271,7 +271,7 @@ class GradebookWriter:
         student, submitted = storable(result.student), api.SubmittedAssignment
         find_or_insert(session, api.Student, {"id": student})
         mine = {"assignment_id": self._saved.assignment_id, "student_id": student}
-        timestamp = _timestamp(result.submitted_at)
+        timestamp = parse_time(result.submitted_at)
         submission_id, is_new = find_or_insert(session, submitted, mine, timestamp=timestamp)
         if not is_new:  # None too: a time that is not known any more must not go on counting
             session.execute(update(submitted), [{"id": submission_id, "timestamp": timestamp}])
@@ -480,11 +480,6 @@ def storable(student: str) -> str:
     terminal would obey) is that of its folder in ``autograded/``, where Formgrader looks for it; no two share one.
     """
     return folder_name(student)
-
-
-def _timestamp(submitted_at: str) -> datetime.datetime | None:
-    """A time as nbgrader stores it: UTC without a zone. None when there is none to understand."""
-    return parse_time(submitted_at) if submitted_at else None
 
 
 def _engine(path: Path, busy_seconds: float) -> Any:
