@@ -12,7 +12,7 @@ import os
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -48,13 +48,13 @@ console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 _OPTIONS = tomllib.loads(Path(__file__).with_name("options.toml").read_text(encoding="utf-8"))
 
 
-def _given(name: str, default: Any = ..., **more: Any) -> Any:
-    """An argument or option of ``options.toml``; it has to be given where its default is ``...``."""
+def _given(name: str, **more: Any) -> Any:
+    """An argument or option of ``options.toml``."""
     typed, help_ = _OPTIONS[name]
     if not typed.startswith("-"):
-        return typer.Argument(default, metavar=typed, help=help_, **more)
+        return typer.Argument(metavar=typed, help=help_, **more)
     option, _, metavar = typed.partition(" ")
-    return typer.Option(default, option, metavar=metavar or None, help=help_, **more)
+    return typer.Option(option, metavar=metavar or None, help=help_, **more)
 
 
 def _full_name(lab: str) -> str:
@@ -63,9 +63,16 @@ def _full_name(lab: str) -> str:
     return lab_name(lab)
 
 
-LAB = _given("LAB", parser=_full_name)
-LABS = _given("LABS", None, parser=_full_name)
-JSON = _given("json", None)
+Lab = Annotated[str, _given("LAB", parser=_full_name)]
+Labs = Annotated[list[str] | None, _given("LABS", parser=_full_name)]
+Json = Annotated[Path | None, _given("json")]
+Submitted = Annotated[Path, _given("submitted")]
+Collected = Annotated[Path, _given("collected")]
+Out = Annotated[Path, _given("out")]
+Graded = Annotated[Path, _given("graded")]
+Live = Annotated[Path, _given("live")]
+Jobs = Annotated[int | None, _given("jobs", min=1)]
+Engine = Annotated[str, _given("engine")]
 
 
 def _show_version(wanted: bool) -> None:
@@ -77,7 +84,9 @@ def _show_version(wanted: bool) -> None:
 
 
 @app.callback()
-def options(version: bool = _given("version", False, callback=_show_version, is_eager=True)) -> None:
+def options(
+    version: Annotated[bool, _given("version", callback=_show_version, is_eager=True)] = False,
+) -> None:
     """Grade notebooks safely, and say what each student misunderstood.
 
     [bold]autograder grade 07 --submitted submitted --out graded[/] grades lab 07 of everybody in the folder submitted.
@@ -101,9 +110,9 @@ def _write_json(path: Path | None, data: object) -> None:
 
 @app.command(rich_help_panel=WRITE)
 def build(
-    labs: list[str] | None = LABS,
-    check: bool = _given("check", False),
-    force: bool = _given("force", False),
+    labs: Labs = None,
+    check: Annotated[bool, _given("check")] = False,
+    force: Annotated[bool, _given("force")] = False,
 ) -> None:
     """Make the instructor's and the students' notebooks from the masters, and the cards' data from the questions' files."""
     from autograder.course import build as building
@@ -136,7 +145,7 @@ def build(
 
 
 @app.command("new-lab", rich_help_panel=WRITE)
-def new_lab(lab: str = _given("new_name"), questions: str = _given("questions")) -> None:
+def new_lab(lab: Annotated[str, _given("new_name")], questions: Annotated[str, _given("questions")]) -> None:
     """Write the files of a new lab: the first question worked out in full, stubs for the others. Overwrites nothing."""
     from autograder.course.new_lab import new_lab as write
     from autograder.course.new_lab import parse_questions
@@ -160,9 +169,9 @@ def new_lab(lab: str = _given("new_name"), questions: str = _given("questions"))
 
 @app.command("import", rich_help_panel=WRITE)
 def import_(
-    notebook: Path = _given("notebook"),
-    name: str | None = _given("import_name", None),
-    json_file: Path | None = JSON,
+    notebook: Annotated[Path, _given("notebook")],
+    name: Annotated[str | None, _given("import_name")] = None,
+    json_file: Json = None,
 ) -> None:
     """Make a lab of an nbgrader notebook, so that its class can be graded here. Overwrites nothing."""
     from autograder.cli.imported import show
@@ -174,7 +183,7 @@ def import_(
 
 
 @app.command(rich_help_panel=WRITE)
-def audit(labs: list[str] | None = LABS, json_file: Path | None = JSON) -> None:
+def audit(labs: Labs = None, json_file: Json = None) -> None:
     """Prove that the hidden tests catch every misconception and accept every correct answer."""
     from autograder.cli.audit import run_and_show
     from autograder.course.soundness import require_sound
@@ -188,7 +197,7 @@ def audit(labs: list[str] | None = LABS, json_file: Path | None = JSON) -> None:
 
 
 @app.command(rich_help_panel=PREPARE)
-def release(lab: str = LAB, out: Path = _given("bundle")) -> None:
+def release(lab: Lab, out: Annotated[Path, _given("bundle")]) -> None:
     """Write a student's bundle: the notebook, the kit, the data; no solution, no hidden test."""
     from autograder.course.release import download_note
     from autograder.course.release import release as write
@@ -202,10 +211,10 @@ def release(lab: str = LAB, out: Path = _given("bundle")) -> None:
 
 @app.command(rich_help_panel=PREPARE)
 def simulate(
-    lab: str = LAB,
-    out: Path = _given("class"),
-    students: int = _given("students", 30),
-    hostile: bool = _given("hostile", True),
+    lab: Lab,
+    out: Annotated[Path, _given("class")],
+    students: Annotated[int, _given("students")] = 30,
+    hostile: Annotated[bool, _given("hostile")] = True,
 ) -> None:
     """Make a class of submissions: honest, wrong in named ways, unlucky, broken, hostile."""
     from collections import Counter
@@ -220,35 +229,25 @@ def simulate(
     )
 
 
-SUBMITTED, COLLECTED, OUT, GRADED = map(_given, ("submitted", "collected", "out", "graded"))
-JOBS = _given("jobs", None, min=1)
-ENGINE = _given("engine", "local")
-
-
 @app.command(rich_help_panel=GRADE)
 def grade(
-    lab: str = LAB,
-    submitted: Path = SUBMITTED,
-    out: Path = OUT,
-    jobs: int | None = JOBS,
-    engine: str = ENGINE,
-    json_file: Path | None = JSON,
+    lab: Lab, submitted: Submitted, out: Out, jobs: Jobs = None, engine: Engine = "local", file: Json = None
 ) -> None:
     """Grade a class; what is already graded and unchanged is kept."""
     from autograder.cli.grade import grade_and_show
 
-    grade_and_show(lab, submitted, out, jobs=jobs, engine=engine, json_file=json_file, console=console)
+    grade_and_show(lab, submitted, out, jobs=jobs, engine=engine, json_file=file, console=console)
 
 
 @app.command(rich_help_panel=GRADE)
 def regrade(
-    lab: str = LAB,
-    submitted: Path = SUBMITTED,
-    out: Path = OUT,
-    jobs: int | None = JOBS,
-    engine: str = ENGINE,
-    all_again: bool = _given("all", False),
-    json_file: Path | None = JSON,
+    lab: Lab,
+    submitted: Submitted,
+    out: Out,
+    jobs: Jobs = None,
+    engine: Engine = "local",
+    all_again: Annotated[bool, _given("all")] = False,
+    json_file: Json = None,
 ) -> None:
     """Grade again what changed, and say what was redone and why."""
     from autograder.cli.grade import grade_and_show
@@ -260,7 +259,7 @@ def regrade(
 
 
 @app.command(rich_help_panel=GRADE)
-def report(out: Path = GRADED, lab: str | None = _given("lab_or_term", None, parser=_full_name)) -> None:
+def report(out: Graded, lab: Annotated[str | None, _given("lab_or_term", parser=_full_name)] = None) -> None:
     """Write the class report of a lab again, or the whole term's: with the points that people entered in Formgrader.
 
     The term's says what each student has over the labs, and who is falling behind on which idea.
@@ -276,7 +275,7 @@ def report(out: Path = GRADED, lab: str | None = _given("lab_or_term", None, par
 
 
 @app.command(rich_help_panel=GRADE)
-def feedback(lab: str = LAB, out: Path = GRADED) -> None:
+def feedback(lab: Lab, out: Graded) -> None:
     """Write every feedback page again, with the scores and comments that people entered in Formgrader."""
     from autograder.cli.rewrite import rewrite
 
@@ -285,11 +284,11 @@ def feedback(lab: str = LAB, out: Path = GRADED) -> None:
 
 @app.command(rich_help_panel=GRADE)
 def export(
-    form: str = _given("form"),
-    lab: str = LAB,
-    out: Path = GRADED,
-    to: Path | None = _given("export_to", None),
-    roster: Path | None = _given("roster", None),
+    form: Annotated[str, _given("form")],
+    lab: Lab,
+    out: Graded,
+    to: Annotated[Path | None, _given("export_to")] = None,
+    roster: Annotated[Path | None, _given("roster")] = None,
 ) -> None:
     """Write the results, with what people entered in Formgrader, for another system."""
     from autograder.cli.rewrite import export_results
@@ -308,11 +307,11 @@ def export(
 
 @app.command(rich_help_panel=GRADE)
 def collect(
-    source: Path = _given("source"),
-    lab: str = LAB,
-    submitted: Path = COLLECTED,
-    kind: str = _given("kind", "auto"),
-    times: Path | None = _given("times", None),
+    source: Annotated[Path, _given("source")],
+    lab: Lab,
+    submitted: Collected,
+    kind: Annotated[str, _given("kind")] = "auto",
+    times: Annotated[Path | None, _given("times")] = None,
 ) -> None:
     """Put the notebooks of a bulk download (Canvas, Moodle, or a folder a student) where grading looks for them."""
     from autograder.collect import collect as gather
@@ -326,19 +325,16 @@ def collect(
     )
 
 
-LIVE_OUT = _given("live")
-
-
 @app.command(rich_help_panel=LIVE)
 def serve(
-    labs: list[str] = _given("labs_taken", parser=_full_name),
-    out: Path = LIVE_OUT,
-    port: int = _given("port", 8787, min=1, max=65535),
-    address: str = _given("address", "127.0.0.1"),
-    url: str | None = _given("url", None),
-    jobs: int | None = JOBS,
-    hub: bool = _given("hub", False),
-    lti: bool = _given("lti", False),
+    labs: Annotated[list[str], _given("labs_taken", parser=_full_name)],
+    out: Live,
+    port: Annotated[int, _given("port", min=1, max=65535)] = 8787,
+    address: Annotated[str, _given("address")] = "127.0.0.1",
+    url: Annotated[str | None, _given("url")] = None,
+    jobs: Jobs = None,
+    hub: Annotated[bool, _given("hub")] = False,
+    lti: Annotated[bool, _given("lti")] = False,
 ) -> None:
     """Run a live class: students hand in and hear at once, the lecturer sees what the room misunderstands."""
     from autograder.cli.serve import serve as run
@@ -353,11 +349,11 @@ def serve(
 
 @app.command(rich_help_panel=LIVE)
 def invite(
-    out: Path = LIVE_OUT,
-    names: list[str] | None = _given("names", None),
-    team: list[str] | None = _given("team", None),
-    url: str = _given("served_at", "http://localhost:8787/"),
-    to: Path | None = _given("links_to", None),
+    out: Live,
+    names: Annotated[list[str] | None, _given("names")] = None,
+    team: Annotated[list[str] | None, _given("team")] = None,
+    url: Annotated[str, _given("served_at")] = "http://localhost:8787/",
+    to: Annotated[Path | None, _given("links_to")] = None,
 ) -> None:
     """Make the links by which the class list's students come into a live class, without a hub."""
     from autograder.cli.serve import invite as make
@@ -374,7 +370,7 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
     app.add_typer(commands, name=name.lower(), rich_help_panel=GRADE)
 
     @commands.command("pull")
-    def pull(lab: str = LAB, submitted: Path = COLLECTED) -> None:
+    def pull(lab: Lab, submitted: Collected) -> None:
         """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
         from autograder.cli import systems
 
@@ -385,12 +381,12 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
 
     @commands.command("push")
     def push(
-        lab: str = LAB,
-        submitted: Path = SUBMITTED,
-        out: Path = GRADED,
-        send: bool | None = _given("send", None),
-        replace: list[str] | None = _given("replace", None),
-        state: str = _given("state", ""),
+        lab: Lab,
+        submitted: Submitted,
+        out: Graded,
+        send: Annotated[bool | None, _given("send")] = None,
+        replace: Annotated[list[str] | None, _given("replace")] = None,
+        state: Annotated[str, _given("state")] = "",
     ) -> None:
         """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
 
@@ -419,7 +415,9 @@ def check_course() -> None:
 
 @app.command(rich_help_panel=GRADE)
 def formgrader(
-    out: Path = GRADED, port: int = _given("lab_port", 8888), browser: bool = _given("browser", True)
+    out: Graded,
+    port: Annotated[int, _given("lab_port")] = 8888,
+    browser: Annotated[bool, _given("browser")] = True,
 ) -> None:
     """Open nbgrader's Formgrader on a graded class."""
     from autograder.nbgrader_plugin.formgrader import serve
