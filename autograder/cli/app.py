@@ -125,16 +125,14 @@ def build(
     drifted = False
     for lab in names:
         if check:
-            drift = building.check(lab).drift or card_drift(lab)
-            drifted |= bool(drift)
-            console.print(f"{'✗' if drift else '✓'} {lab}  {drift}")
-            continue
-        with console.status(f"building {lab} …"):
-            write_card(lab)
-            result = building.build(lab, force=force)
-        drifted |= bool(result.drift)
-        done = "executed" if result.executed else "unchanged"
-        console.print(f"{'✗' if result.drift else '✓'} {lab}  {result.drift or done}")
+            done, drift = "", building.drift_of(lab) or card_drift(lab)
+        else:
+            with console.status(f"building {lab} …"):
+                write_card(lab)
+                executed, drift = building.build(lab, force=force)
+            done = "executed" if executed else "unchanged"
+        drifted |= bool(drift)
+        console.print(f"{'✗' if drift else '✓'} {lab}  {drift or done}")
     if drifted:
         console.print(
             "Run `autograder build` and commit what it writes."
@@ -150,14 +148,11 @@ def new_lab(lab: Annotated[str, _given("new_name")], questions: Annotated[str, _
     from autograder.course.new_lab import new_lab as write
     from autograder.course.new_lab import parse_questions
 
-    made = write(lab, parse_questions(questions))
-    for path in made.files:
+    points = parse_questions(questions)
+    for path in write(lab, points):
         console.print(f"✓ {path}", markup=False)
-    if made.unfinished:
-        console.print(
-            f"To write: {', '.join(made.unfinished)}. Until that is done, only `build` takes the lab.",
-            markup=False,
-        )
+    if stubs := list(points)[1:]:
+        console.print(f"To write: {', '.join(stubs)}. Until that is done, only `build` takes the lab.")
     number = lab[:2]
     console.print(
         "Next:", f"  autograder build {number}", f"  autograder audit {number}",

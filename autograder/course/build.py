@@ -49,15 +49,6 @@ except ImportError:
 
 
 @dataclass(frozen=True)
-class Built:
-    """A lab's build: whether it ran the master, and the fault of the notebooks ("" for none)."""
-
-    lab: str
-    executed: bool
-    drift: str = ""
-
-
-@dataclass(frozen=True)
 class Usage:
     """What running a whole notebook took: CPU time and memory of its kernel, and seconds of each cell that is graded."""
 
@@ -136,8 +127,11 @@ def execute(notebook: NotebookNode, folder: Path) -> Usage:
     return Usage(cpu_seconds, memory_bytes, graded)
 
 
-def build(lab: str, *, force: bool = False) -> Built:
-    """Write both notebooks of a lab; execute only when a source changed since the last build, or ``force``."""
+def build(lab: str, *, force: bool = False) -> tuple[bool, str]:
+    """Write both notebooks of a lab; execute only when a source changed since the last build, or ``force``.
+
+    Returns whether the master was executed, and the fault of the notebooks ("" for none).
+    """
     from nbclient.exceptions import CellExecutionError  # it loads Jupyter's client: only where something runs
 
     master = read_master(lab)
@@ -157,7 +151,7 @@ def build(lab: str, *, force: bool = False) -> Built:
             raise UserError("\n  ".join(["This lab takes too much, and nothing was written:", *costs]))
         write_atomically(target, nbformat.writes(executed) + "\n")
     write_atomically(student_notebook(lab), nbformat.writes(released_notebook(lab)) + "\n")
-    return Built(lab, stale, _drift_of_solution(lab))
+    return stale, _drift_of_solution(lab)
 
 
 @contextlib.contextmanager
@@ -172,10 +166,9 @@ def _where_it_runs(lab: str) -> Iterator[Path]:
         yield Path(folder)
 
 
-def check(lab: str) -> Built:
-    """Whether the built notebooks are what the master says, without executing anything."""
-    drift = _drift_of_solution(lab) or _drift_of_release(lab)
-    return Built(lab, False, drift)
+def drift_of(lab: str) -> str:
+    """How the built notebooks differ from what the master says ("" when they do not). Executes nothing."""
+    return _drift_of_solution(lab) or _drift_of_release(lab)
 
 
 def _drift_of_solution(lab: str) -> str:

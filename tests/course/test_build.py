@@ -23,7 +23,7 @@ def test_a_line_that_a_cell_waited_or_stopped_is_drift(line, monkeypatch, tmp_pa
         next(cell for cell in notebook.cells if cell.cell_type == "code").outputs.append(output)
     nbformat.write(notebook, tmp_path / "built.ipynb")
     monkeypatch.setattr(build, "solution_notebook", lambda lab: tmp_path / "built.ipynb")
-    assert ("holds a cell that waited or stopped" in build.check(LAB).drift) == bool(line)
+    assert ("holds a cell that waited or stopped" in build.drift_of(LAB)) == bool(line)
 
 
 @pytest.mark.parametrize(
