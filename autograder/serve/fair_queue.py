@@ -1,4 +1,4 @@
-"""The queue of attempts: students take turns, so that nobody's hundred or endless notebook delays another's one."""
+"""The queue of attempts: students take turns, so that many or slow notebooks of one student do not delay the others'."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from collections.abc import Callable
 
 from autograder.serve.journal import Attempt
 
-#: Seconds that a notebook is thought to take before one was graded.
+#: The estimated seconds for a notebook before any was graded.
 FIRST_GUESS = 1.0
-#: A notebook that took more seconds than this, and more than ``TIMES`` as long as half of the last ones, was slow.
+#: A notebook is slow if it took more than ``SLOW`` seconds and more than ``TIMES`` the median of the last ones.
 SLOW, TIMES = 30.0, 3.0
-#: A class's first notebooks alone do not say what is usual: so many guesses count with them.
+#: The number of guesses that count in the median, because a class's first notebooks alone do not tell what is usual.
 GUESSES = 5
-#: Its student comes after the others for so many times as long as it took.
+#: The student of a slow notebook comes after the others for this many times its duration.
 BEHIND = 5.0
 
 
 class FairQueue:
-    """The attempts that wait, by student. Its methods may be called from any thread.
+    """The waiting attempts, by student. Its methods may be called from any thread.
 
-    At most one notebook of a student is graded at a time. Students whose notebooks were slow come after the others, and
-    never hold the last grader, where there are two. It is bounded by who fills it: see ``rules.may_hand_in``.
+    At most one notebook of a student is graded at a time. Students with slow notebooks come after the others, and with two
+    or more graders they never occupy the last one. ``rules.may_hand_in`` bounds the length of the queue.
     """
 
     def __init__(self, workers: int, clock: Callable[[], float] = time.monotonic):
@@ -34,7 +34,7 @@ class FairQueue:
         self._waiting: OrderedDict[str, deque[Attempt]] = OrderedDict()
         #: The students whose notebook is being graded.
         self._under_way: set[str] = set()
-        #: student -> until when they come after the others.
+        #: student -> time until which they come after the others.
         self._behind_until: dict[str, float] = {}
         self._closed = False
         self._took: deque[float] = deque(maxlen=50)
@@ -44,13 +44,13 @@ class FairQueue:
             return sum(map(len, self._waiting.values())) + len(self._under_way)
 
     def put(self, attempt: Attempt) -> None:
-        """Have an attempt wait behind the student's others."""
+        """Add an attempt after the student's others."""
         with self._changed:
             self._waiting.setdefault(attempt.student, deque()).append(attempt)
             self._changed.notify()
 
     def take(self) -> Attempt | None:
-        """The next attempt, when there is one; None once the queue is closed. ``done`` follows."""
+        """Wait for the next attempt; None once the queue is closed. The caller calls ``done`` afterwards."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._next() is not None)
             student = self._next()
@@ -59,12 +59,12 @@ class FairQueue:
             attempts = self._waiting.pop(student)
             attempt = attempts.popleft()
             if attempts:
-                self._waiting[student] = attempts  # at the end: the others come first
+                self._waiting[student] = attempts  # at the end: other students come first
             self._under_way.add(student)
             return attempt
 
     def _next(self) -> str | None:
-        """The student whose notebook is graded next; None while all wait."""
+        """The student whose notebook is graded next; None if nobody's can be."""
         free = [student for student in self._waiting if student not in self._under_way]
         slow = sum(map(self._is_slow, self._under_way))
         if slow >= max(1, self.workers - 1):
@@ -75,7 +75,7 @@ class FairQueue:
         return self._clock() < self._behind_until.get(student, 0.0)
 
     def done(self, attempt: Attempt, seconds: float | None = None) -> None:
-        """Note that an attempt was graded in so many ``seconds``; None for one that was not."""
+        """Note that grading an attempt took ``seconds``; None if it was not graded."""
         with self._changed:
             self._under_way.discard(attempt.student)
             if seconds is not None:
@@ -88,12 +88,12 @@ class FairQueue:
             self._changed.notify_all()
 
     def waiting_of(self, student: str) -> int:
-        """How many attempts of a student wait."""
+        """The number of a student's waiting attempts."""
         with self._changed:
             return len(self._waiting.get(student, ()))
 
     def ahead_of(self, attempt: Attempt) -> int | None:
-        """The number of attempts graded before this one; None when it no longer waits."""
+        """The number of attempts to be graded before this one; None if it no longer waits."""
         with self._changed:
             own = self._waiting.get(attempt.student, ())
             place = next((i for i, waiting in enumerate(own) if waiting.id == attempt.id), None)
@@ -109,12 +109,12 @@ class FairQueue:
             return len(self._under_way) + others + place
 
     def seconds_for(self, ahead: int) -> float:
-        """An estimate of the seconds until an attempt with so many ahead is graded, from the median of recent ones."""
+        """The estimated seconds until an attempt with ``ahead`` others before it is graded, from the recent median."""
         with self._changed:
             return statistics.median(self._took or (FIRST_GUESS,)) * (ahead // self.workers + 1)
 
     def close(self) -> None:
-        """Release the threads that wait for an attempt. Attempts that wait stay in the journal."""
+        """Release the threads that wait for an attempt. Waiting attempts stay in the journal."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
