@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def __getattr__(name: str) -> str:
-    """``__version__``, from the installed package; looked up when asked for, since every sandbox imports this module."""
+    """``__version__``, read from the installed package on first use: every sandbox imports this module."""
     if name == "__version__":
         from importlib.metadata import version
 

@@ -1,4 +1,4 @@
-"""Errors that a person can cause and put right: one sentence each, printed as it is, exit status 2."""
+"""Errors that a person can cause and fix: each is printed as one sentence, with exit status 2."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sys
 
 
 class UserError(Exception):
-    """Something the user can put right. Its text is one sentence that says what to do."""
+    """An error that the user can fix. Its text is one sentence that says what to do."""
 
 
 def require_assertions() -> None:
-    """Refuse a Python that leaves out assertions: an imported lab's hidden tests are made of them, and all would pass."""
+    """Refuse a Python without assertions: imported labs' hidden tests consist of them, so all would pass."""
     if sys.flags.optimize:
         raise UserError(
             "Python leaves out assertions here (PYTHONOPTIMIZE or -O), and hidden tests with them: unset it."
@@ -22,7 +22,7 @@ class GradingError(UserError):
 
 
 def database_error(what: str, error: BaseException) -> GradingError:
-    """SQLite's error about ``what`` ("The gradebook PATH") as a sentence that says what to do."""
+    """Turn SQLite's error about ``what`` ("The gradebook PATH") into a sentence that says what to do."""
     message = str(error).lower()
     if "locked" in message or "busy" in message:
         advice = "is in use by another program: let it finish and try again"
@@ -36,4 +36,4 @@ def database_error(what: str, error: BaseException) -> GradingError:
 
 
 class Unreadable(Exception):
-    """A submission that cannot be read; the text is the sentence for its notes."""
+    """A submission cannot be read. The text is the sentence for its notes."""

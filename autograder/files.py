@@ -1,4 +1,4 @@
-"""Where files go in nbgrader's folders, under names that cannot leave them, and how they are written."""
+"""Safe paths in nbgrader's folders, and functions that read and write files safely."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from pathlib import Path
 from autograder.errors import GradingError, UserError
 from autograder.results import SubmissionResult
 
-#: A folder name longer than this many bytes is refused by common file systems.
+#: The most bytes of a folder's name; common file systems refuse much longer ones.
 LONGEST_NAME = 200
 
-#: The times of nbgrader ("2026-10-01 12:00:00.123456 UTC", or its configured zone's letters) and ``autograder collect``, and other
-#: forms of ISO 8601, Gradescope's among them.
+#: Times by nbgrader ("2026-10-01 12:00:00.123456 UTC", or another zone's letters), by ``autograder collect``, and in other forms of
+#: ISO 8601, such as Gradescope's.
 _ISO_TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d)?(?:\.\d{1,9})? ?(Z|[A-Z]{2,5}|[+-]\d\d(?::?\d\d)?)?", re.ASCII
 )
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f/\\:*?\"<>|&`\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-#: The end of a name that is made here: somebody who bears such a name gets one made as well, so that no two share it.
+#: The end of a replaced name. Names that already end like this are also replaced, so that no two students share one.
 _MADE = re.compile(r"-[0-9a-f]{16}$")
 _RESERVED_ON_WINDOWS = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$", re.IGNORECASE)
 
 
 def parse_time(text: str, zone: str = "UTC") -> datetime.datetime | None:
-    """The time that a text says, in UTC without a zone; None when it says none, or one that no course ever saw.
+    """The time in a text, in UTC without a zone; None for no time, or one far from any course.
 
-    A time without a zone is in ``zone``, and letters mean a zone only where they are ``zone``'s own at that time. Nothing else is
-    guessed: a student may have written the text.
+    A time without a zone is in ``zone``. Letters count as a zone only if they are ``zone``'s own at that time. Nothing else
+    is guessed, because a student may have written the text.
     """
     try:
         day, clock, named = _parts_of_time(text)
@@ -51,19 +51,19 @@ def parse_time(text: str, zone: str = "UTC") -> datetime.datetime | None:
 
 
 def names_a_zone(text: str) -> bool:
-    """Whether a time that can be read says in which zone it is."""
+    """Whether a valid time names its zone."""
     return bool(_parts_of_time(text)[2])
 
 
 def _parts_of_time(text: str) -> tuple[str, str, str]:
-    """The day, the clock's time and the name of the zone ("" for none). Raises ValueError."""
+    """The day, the time of day and the zone's name ("" for none). Raises ValueError."""
     if (match := _ISO_TIME.fullmatch(text)) is None:
         raise ValueError(text)
     return match[1], match[2] + (match[3] or ":00"), match[4] or ""
 
 
 def _in_zones(naive: datetime.datetime, named: str, zone: str) -> Iterator[datetime.datetime]:
-    """The time with each zone that the name may mean: none, or one, or one twice in the hour that a clock shows twice."""
+    """Yield the time in each possible zone: none, one, or one twice in the repeated hour at the end of summer time."""
     if named in ("Z", "UTC", "GMT"):
         yield naive.replace(tzinfo=datetime.UTC)
     elif named[:1] in ("+", "-"):
@@ -77,11 +77,11 @@ def _in_zones(naive: datetime.datetime, named: str, zone: str) -> Iterator[datet
 
 
 def folder_name(student: str) -> str:
-    """A folder name for a student that stays inside its parent and differs for different students.
+    """A folder's name for a student: it stays inside its parent and differs for different students.
 
-    An ordinary name (Unicode too) is its own folder name, as nbgrader has it. A name that could
-    escape or confuse (separators, control or bidirectional characters, a leading dot, too long)
-    has those characters replaced by ``_`` and a short digest of the original appended.
+    An ordinary name, also in Unicode, is its own folder's name, as in nbgrader. In a name that could escape or confuse
+    (separators, control or bidirectional characters, a leading dot, too long), these characters are replaced by ``_`` and a
+    short digest of the original is appended.
     """
     encoded = student.encode("utf-8", "surrogatepass")
     safe = _UNSAFE.sub("_", student.encode("utf-8", "replace").decode("utf-8"))
@@ -97,12 +97,12 @@ def folder_name(student: str) -> str:
 
 
 def letters_of(name: str) -> str:
-    """A name without what some file systems do not tell apart: capitals, and the bytes of an accented letter."""
+    """A name without distinctions that some file systems ignore: capitals, and forms of an accented letter."""
     return unicodedata.normalize("NFC", name).casefold()
 
 
 def require_apart(folder: Path, students: Iterable[str]) -> None:
-    """Refuse a folder on a disk (of a Mac, of Windows, a USB stick) where two of these students would share theirs.
+    """Refuse a folder on a disk (Mac, Windows, USB stick) on which two of these students would share a folder.
 
     Raises ``UserError`` in one sentence.
     """
@@ -126,22 +126,22 @@ def require_apart(folder: Path, students: Iterable[str]) -> None:
 
 
 def autograded_notebook(out: Path, student: str, lab: str) -> Path:
-    """``out/autograded/<student>/<lab>/<lab>.ipynb``, where Formgrader looks for it."""
+    """The path ``out/autograded/<student>/<lab>/<lab>.ipynb``, where Formgrader looks for the notebook."""
     return out / "autograded" / folder_name(student) / lab / f"{lab}.ipynb"
 
 
 def feedback_page(out: Path, student: str, lab: str) -> Path:
-    """``out/feedback/<student>/<lab>/<lab>.html``, where nbgrader releases feedback from."""
+    """The path ``out/feedback/<student>/<lab>/<lab>.html``, from which nbgrader releases feedback."""
     return out / "feedback" / folder_name(student) / lab / f"{lab}.html"
 
 
 def report_page(out: Path, lab: str) -> Path:
-    """``out/report/<lab>.html``, the class report."""
+    """The path of the class report, ``out/report/<lab>.html``."""
     return out / "report" / f"{lab}.html"
 
 
 def read_plain(path: Path, most: int) -> bytes:
-    """At most so many bytes of a file that a stranger may have made. ``OSError`` for a link, a pipe, a device."""
+    """At most ``most`` bytes of an untrusted file. Raises ``OSError`` for a link, pipe or device."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -150,10 +150,10 @@ def read_plain(path: Path, most: int) -> bytes:
 
 
 def timestamp_in(folder: Path) -> str:
-    """The first line of the ``timestamp.txt`` that nbgrader puts beside a notebook ("" when there is none that can be read).
+    """The first line of nbgrader's ``timestamp.txt`` beside a notebook; "" if it is missing or unreadable.
 
-    Formgrader compares this time with that of ``submitted/``: a file's own time would never agree with it. A stranger may have made
-    the file: it may be a pipe, or without an end.
+    Formgrader compares this time with the one in ``submitted/``, so a file's own time would not do. The file is untrusted: it
+    may be a pipe, or endless.
     """
     try:
         first = read_plain(folder / "timestamp.txt", 100).partition(b"\n")[0]
@@ -163,10 +163,10 @@ def timestamp_in(folder: Path) -> str:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file so that a reader sees the old one or the new one, never half of it.
+    """Write a file so that a reader sees the old or the new content, never a part.
 
-    The folder is made when missing. Raises GradingError when the disk is full or writing is not
-    allowed. There is no fsync: these files can be made again from the gradebook's own inputs.
+    A missing folder is made. Raises GradingError if the disk is full or writing is not allowed. There is no fsync, because
+    these files can be made again from the gradebook's inputs.
     """
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     temporary: str | None = None
@@ -185,7 +185,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def say_if_others_may_read(path: Path) -> None:
-    """Warn of a secret on a disk (of a USB stick, of Windows) that keeps no permissions."""
+    """Warn about a secret on a disk without permissions (USB stick, Windows)."""
     if path.stat().st_mode & 0o077:
         print(
             f"! The disk of {path} keeps no permissions: everybody with an account on this machine may read it.",
@@ -206,8 +206,8 @@ def lasting_secret(path: Path, make: Callable[[], str]) -> str:
 def write_autograded(result: SubmissionResult, out: Path) -> Path | None:
     """Write the executed notebook (and ``timestamp.txt``) to nbgrader's ``autograded`` folder.
 
-    A submission without a notebook (missing, unreadable) writes nothing and removes the notebook of
-    an earlier run, which would otherwise pass for this one. Returns the path, or None.
+    For a submission without a notebook (missing, unreadable) nothing is written, and an earlier run's notebook is removed, so
+    that it is not taken for the current one. Returns the path, or None.
     """
     path = autograded_notebook(out, result.student, result.lab)
     timestamp = path.with_name("timestamp.txt")
@@ -223,21 +223,21 @@ def write_autograded(result: SubmissionResult, out: Path) -> Path | None:
     return path
 
 
-#: What a file system without locks answers to the wish for one.
+#: The errors of file systems without locks.
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
 
 
 @contextmanager
 def sole_writer(out: Path) -> Iterator[None]:
-    """Hold the output folder alone; what a killed run left half-written is removed. ``UserError`` when it is taken.
+    """Lock the output folder, and remove partial files of a killed run. Raises ``UserError`` if it is locked already.
 
-    The lock goes with the process that holds it, however that ends.
+    The lock ends with the process that holds it, however that ends.
     """
-    from filelock import FileLock, Timeout  # a tenth of a second, for those who write
+    from filelock import FileLock, Timeout  # takes a tenth of a second to import
 
     if not out.is_dir():
         raise UserError(f"There is no folder {out}: grade a class into it first.")
-    lock = FileLock(out / ".lock", mode=0o644, fallback_to_soft=False)  # a file that stays is no lock
+    lock = FileLock(out / ".lock", mode=0o644, fallback_to_soft=False)  # a soft lock would outlive a crash
     try:
         lock.acquire(blocking=False)
     except Timeout:
@@ -258,7 +258,7 @@ def sole_writer(out: Path) -> Iterator[None]:
 
 
 def digest_of(paths: Iterable[Path]) -> str:
-    """One digest of the contents of files and folders, names included."""
+    """One digest of the contents and names of files and folders."""
     digest = hashlib.sha256()
     for path in paths:
         files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]

@@ -1,4 +1,4 @@
-"""What grading produces: plain, frozen values that travel from the workers to the writers.
+"""The results of grading: frozen dataclasses that workers send to the writers.
 
 ``SubmissionResult.as_json`` is the documented JSON of ``grade --json``.
 """
@@ -11,29 +11,29 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Status:
-    """How a submission ended, in the words of everybody who is told."""
+    """The end of a submission's run, with the sentences for each reader."""
 
-    #: Its colour in a terminal.
+    #: The colour in a terminal.
     colour: str
     #: For the student, on the feedback page and in exports. The result's notes name the cell.
     for_student: str
     #: For the teaching team, in the report.
     for_staff: str
-    #: What a hidden test says that could not be judged because of it.
+    #: The message of a hidden test that could not be judged because of it.
     test_message: str = ""
-    #: What happened to the child process, in the note about the cell or call that ended it.
+    #: The child process's end, for the note about the cell or call that caused it.
     event: str = ""
 
 
-#: Where the grader itself failed, for the page that the student sees: it repeats nothing of the error, which may hold a hidden input.
+#: The note on the student's page if the grader itself failed. It does not repeat the error, which may contain a hidden input.
 FAULT_NOTE = (
     "The grader itself failed on this submission, which is not its author's fault: "
     "it has not been graded, and a person has to look at it."
 )
-#: A note of a result that stayed as it was, because the grader itself failed on what was to take its place.
+#: The note of an old result that stayed because the grader itself failed on the new one.
 EARLIER_NOTE = (
     "The grader itself failed when this was to be graded again, which is not its author's fault: "
-    "the points are those of the time before, and a person has to look at it."
+    "the points are from an earlier run, and a person has to look at it."
 )
 
 #: Every submission ends in exactly one of these.
@@ -87,39 +87,39 @@ STATUSES = {
 }
 
 
-#: What kept a submission apart from everything else while it ran: a level, and what that keeps, for the teaching team. A result
-#: names after ``reduced`` in brackets what there was (docs/security.md says what each part keeps).
+#: Level of isolation of a submission -> sentence for the teaching team. A result names the available parts in brackets after
+#: ``reduced`` (docs/security.md says what each part protects).
 ISOLATION = {
     "namespaces": "no other file, process or network exists for a submission",
-    "reduced": "what stands in brackets kept files, processes and the network from submissions; memory and disk were watched less closely",
+    "reduced": "the parts in brackets kept files, processes and the network from submissions; memory and disk were watched less closely",
 }
 STRONGEST, REDUCED = ISOLATION
 
 
-#: Without a notebook to grade.
+#: The statuses without a notebook to grade.
 UNREAD = ("missing", "unreadable")
 
 
 def whole_sentences(text: str, most: int = 2000) -> str:
-    """The text, or its first sentences and lines that have at most so many characters together, and then "…"."""
+    """The text or, if it has more than ``most`` characters, its first sentences or lines that fit, followed by "…"."""
     if len(text) <= most:
         return text
     end = max(text.rfind(mark, 0, most) for mark in (". ", ".\n", "? ", "\n"))
     return f"{text[: end + 1].rstrip()} …" if end >= 0 else f"{text[:most]}…"
 
 
-#: Ends the message of a test that passes because nobody can tell what the answer is worth until an earlier one is mended.
+#: Ends the message of a test that passes because the answer cannot be judged until an earlier answer is corrected.
 MEND_FIRST = "mend that first; this part costs nothing"
 
 
 @dataclass(frozen=True)
 class TestResult:
-    """One hidden test: its title in words, whether it passed, and what it tells the student.
+    """One hidden test: its title, whether it passed, and its message to the student.
 
-    That is why it failed, or with which of the course's own answers in place of the student's it passed.
+    The message is the reason for the failure, or names the earlier answers that were replaced by the course's.
     """
 
-    #: The name begins with "Test", but it is no test case for pytest to collect.
+    #: Tells pytest that this class is no test case.
     __test__ = False
 
     name: str
@@ -129,7 +129,7 @@ class TestResult:
 
 @dataclass(frozen=True)
 class QuestionResult:
-    """One graded question. ``misconception`` is a title, ``hint`` the sentence that goes with it."""
+    """One graded question. ``misconception`` is its title, ``hint`` its hint."""
 
     name: str
     points: float
@@ -137,42 +137,41 @@ class QuestionResult:
     tests: tuple[TestResult, ...] = ()
     misconception: str | None = None
     hint: str | None = None
-    #: The student's own error, in the student's own frames ("" when there was none).
+    #: The student's error with the student's own frames; "" for none.
     error: str = ""
-    #: What is wrong, in words: the misconception's title, or else what the values or the error show.
+    #: What is wrong, in words: the misconception's title, or what the values or the error show.
     cause: str | None = None
-    #: Library functions the question forbids and the student used, e.g. ("torch.softmax",).
+    #: The forbidden library functions that the student used, such as ("torch.softmax",).
     forbidden: tuple[str, ...] = ()
-    #: Whether the cell that should define the answer, or a name that it needs, stopped with an error, which ``cause`` and
-    #: ``error`` tell.
+    #: Whether the cell of the answer, or of a name that it needs, stopped with an error (``cause`` and ``error``).
     did_not_run: bool = False
-    #: What an answer without a misconception does, in a sentence that nobody wrote; "" where none is sure.
+    #: A generated sentence about an answer without a misconception; "" if none is certain.
     generated: str = ""
 
     @property
     def is_right(self) -> bool:
-        """Whether all of its tests passed."""
+        """Whether all tests passed."""
         return bool(self.tests) and all(test.passed for test in self.tests)
 
     @property
     def in_question(self) -> bool:
-        """Whether a person says what it is worth: it uses a forbidden function, or part of it could not be tested."""
+        """Whether a person must decide its points: it uses a forbidden function, or is only partly tested."""
         return self.points > 0 and (bool(self.forbidden) or self.is_partly_tested)
 
     @property
     def why(self) -> str:
-        """What is wrong where no misconception was recognised: what the answer does, then what its values show."""
+        """What is wrong if no misconception was recognised: what the answer does, then what its values show."""
         return " ".join(filter(None, (self.generated, self.cause)))
 
     @property
     def is_partly_tested(self) -> bool:
-        """Whether a test passed only because an earlier answer that it needs is not right."""
+        """Whether a test passed only because an earlier answer that it needs is wrong."""
         return any(test.passed and test.message.endswith(MEND_FIRST) for test in self.tests)
 
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """What one executed cell did. ``outputs`` are nbformat output dicts, already capped in size."""
+    """The outcome of one executed cell. ``outputs`` are nbformat output dicts of limited size."""
 
     grade_id: str | None
     index: int
@@ -193,34 +192,34 @@ class SubmissionResult:
     max_score: float
     seconds: float
     questions: tuple[QuestionResult, ...] = ()
-    #: Sentences about repairs and troubles: "The test cell of softmax was missing and was restored."
+    #: Sentences about repairs and problems: "The test cell of softmax was missing and was restored."
     notes: tuple[str, ...] = ()
-    #: The executed notebook as nbformat JSON text (for autograded/), "" when there is none.
+    #: The executed notebook as nbformat JSON (for autograded/); "" for none.
     notebook: str = ""
-    #: ISO time of the submission (timestamp.txt), "" when nobody knows it.
+    #: ISO time of the submission (timestamp.txt); "" if unknown.
     submitted_at: str = ""
-    #: What kept the submission apart while it ran: a level of ``ISOLATION``, with its parts where it is ``reduced``.
+    #: The submission's level of ``ISOLATION``; for ``reduced``, with its parts.
     isolation: str = STRONGEST
-    #: What the result depends on: one digest a question (incremental grading).
+    #: The digests of everything that the result depends on, one for each question (``cache_keys``).
     keys: dict[str, str] = field(default_factory=dict)
     #: The results of the public checks in this run: question -> list of (passed, sentence).
     public_checks: dict[str, list[tuple[bool, str]]] = field(default_factory=dict)
-    #: What went wrong in the grader itself ("" when nothing did): never the student's fault, and no grade.
+    #: The grader's own error ("" for none). It is never the student's fault and gives no grade.
     fault: str = ""
-    #: What the notes say about how the run went; the others are about the notebook's form.
+    #: The notes about the run; the other notes are about the notebook's form.
     run_notes: tuple[str, ...] = ()
-    #: The questions that were tested in the run that made this result; the others were taken over.
+    #: The questions that were tested in this result's run; the others keep earlier results.
     tested: tuple[str, ...] = ()
-    #: Those of the notes that say what counts where that was not plain: the teacher reads them, too.
+    #: The notes on unclear choices of what counts; teachers also read them.
     choices: tuple[str, ...] = ()
 
     @property
     def readable(self) -> bool:
-        """Whether there was a notebook to grade; a mean over a class counts only these."""
+        """Whether there was a notebook to grade. A class's mean counts only these."""
         return self.status not in UNREAD
 
     def as_json(self) -> dict[str, Any]:
-        """The documented JSON shape of one row of ``grade --json``."""
+        """The documented JSON of one row of ``grade --json``."""
         questions = [
             _shown(q, _OF_A_QUESTION)
             | {"tests": [_shown(test, ("name", "passed", "message")) for test in q.tests]}
@@ -233,12 +232,12 @@ class SubmissionResult:
         return row | {"seconds": round(self.seconds, 4), "notes": list(self.notes), "questions": questions}
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for the result store; ``from_dict`` reads it back."""
+        """The full result for the store. ``from_dict`` is the inverse."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SubmissionResult:
-        """Rebuild a result written by ``as_dict`` (tuples restored)."""
+        """Rebuild a result from ``as_dict``, restoring tuples."""
         questions = tuple(
             QuestionResult(
                 **{

@@ -1,1 +1,1 @@
-"""Proves the tests: named wrong answers, other right answers, mutants; and makes classes to try it all on."""
+"""Checks the hidden tests with misconceptions, alternatives and mutants, and makes simulated classes."""

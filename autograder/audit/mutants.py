@@ -1,7 +1,7 @@
-"""Generic mutants of the masters' solutions, with Cosmic Ray's operators: do the hidden tests notice?
+"""Checks that the hidden tests notice generic mutants of the masters' solutions, made with Cosmic Ray's operators.
 
-Each mutant changes one operator, number, condition or loop inside a solution region. One that keeps full
-points survives. A survivor is a new test to write, or is equivalent; then the question's file, or the lab's test file, says so::
+Each mutant changes one operator, number, condition or loop inside a solution region. A mutant with full points survives. A
+survivor shows a missing test, or is equivalent. An equivalent mutant is listed in the question's or the lab's test file::
 
     EQUIVALENT_MUTANTS = {"normalise_rows: total = N.sum(axis=+1)": "the same axis"}
 """
@@ -24,7 +24,7 @@ from autograder.grading.zygotes import cores
 from autograder.sandbox.host.student import Student
 from autograder.testing.run import run_test, tests_of
 
-#: A mutant that takes longer than this many CPU seconds has changed the function's behaviour.
+#: A mutant that takes more CPU seconds than this counts as noticed.
 SECONDS = 10
 
 _ARITHMETIC = ("Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow")
@@ -33,7 +33,7 @@ _COMPARISON = ("Eq", "NotEq", "Lt", "LtE", "Gt", "GtE")
 
 @dataclass(frozen=True)
 class Mutant:
-    """One changed solution: which operator, the changed line, and the whole source."""
+    """One changed solution: the operator, the changed line, and the full source."""
 
     question: str
     operator: str
@@ -42,7 +42,7 @@ class Mutant:
 
     @property
     def key(self) -> str:
-        """How ``EQUIVALENT_MUTANTS`` names it."""
+        """The mutant's name in ``EQUIVALENT_MUTANTS``."""
         return f"{self.question}: {self.line}"
 
 
@@ -56,7 +56,7 @@ _OPERATORS = (
 
 
 def mutants_of(lab: str, question: str) -> list[Mutant]:
-    """All mutants of a question's solution, each once, in the order of the source."""
+    """All distinct mutants of a question's solution, in the order of the source."""
     try:
         from cosmic_ray.mutating import mutate_code
         from cosmic_ray.plugins import get_operator, operator_names
@@ -120,7 +120,7 @@ def _survives(job: tuple[str, Mutant]) -> bool:
 
 @dataclass(frozen=True)
 class MutantAudit:
-    """A lab's mutants: how many there are, those that survive, and why some of these are equivalent."""
+    """A lab's mutants: their number, the survivors, and the reasons why some of these are equivalent."""
 
     lab: str
     total: int
@@ -129,7 +129,7 @@ class MutantAudit:
 
     @property
     def counted(self) -> int:
-        """Those that a test can kill: all but the equivalent ones."""
+        """The number of mutants that a test can notice: all but the equivalent ones."""
         return self.total - len(self.equivalent)
 
     @property

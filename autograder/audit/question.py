@@ -1,7 +1,7 @@
-"""Audits a question in one pass: what its file says, and how its hidden tests and its card judge every known answer.
+"""Audits a question: its file, and how its hidden tests and its card judge every known answer.
 
-Right answers keep all points, each misconception is recognised as itself and pays, and rubbish earns next to nothing. Right answers
-have a green card; a misconception has a red one that shows its own hint, unless its ``card=`` says why not.
+Right answers must keep all points and have a green card. Each misconception must be recognised as itself, lose points, and
+have a red card with its own hint, unless ``card=`` says why not. Worthless answers must earn next to nothing.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ from autograder.questions.engine.question import Question, questions_of
 from autograder.testing.evidence import as_numbers, traces_match
 from autograder.testing.run import TestRun, earned, master_runs, run_question, salt, student_with_answer
 
-#: The share of the points that an answer which is worth nothing may earn.
+#: The largest share of the points that a worthless answer may earn.
 MAX_FOR_NOTHING = 0.05
-#: By what share of the points a cost may differ from what the failed tests are worth, without a reason.
+#: The largest difference, as a share of the points, between a cost and the failed tests' weight without a reason.
 MAX_WITHOUT_REASON = 0.25
 
 
 @dataclass(frozen=True)
 class AnswerAudit:
-    """One answer's result in the hidden tests of its question, and on its card."""
+    """One answer's result in the hidden tests and on the card."""
 
     name: str
     kind: str  # "master", "alternative", "misconception" or "worthless"
     points: float
     max_points: float
     runs: tuple[TestRun, ...]
-    #: What is wrong with how a misconception is recognised and what it costs, in words.
+    #: What is wrong with a misconception's recognition or cost, in words.
     trouble: str = ""
-    #: What is wrong with its card, a sentence for each.
+    #: Sentences about faults of its card.
     card: tuple[str, ...] = ()
 
     @property
     def failed(self) -> list[tuple[str, str]]:
-        """The tests that failed it: name and message."""
+        """(name, message) of the failed tests."""
         return [(run.test.name, run.result.message) for run in self.runs if not run.result.passed]
 
     @property
     def fault(self) -> str:
-        """What is wrong with how it fared in the hidden tests, in words; "" where nothing is."""
+        """What is wrong with its result in the hidden tests, in words; "" if nothing is."""
         if self.kind == "worthless":
             share = self.points / self.max_points
             return f"it earns {share:.0%}" if share > MAX_FOR_NOTHING else ""
@@ -74,13 +74,13 @@ class QuestionAudit:
 
     @property
     def of_the_whole(self) -> list[str]:
-        """The faults of the question's file and of its card."""
+        """The faults of the question's file and card."""
         cards = (f"public check, {one.kind} {one.name}: {said}" for one in self.rows for said in one.card)
         return [*self.faults, *cards]
 
     @property
     def sentences(self) -> list[str]:
-        """All that is wrong, a sentence for each; none where all is well."""
+        """A sentence for each fault; empty if all is well."""
         return [
             *(f"{row.kind} {row.name}: {row.fault}" for row in self.rows if row.fault),
             *self.of_the_whole,
@@ -88,7 +88,7 @@ class QuestionAudit:
 
 
 def audit_question(lab: str, question: str, points: float) -> QuestionAudit:
-    """Audit a question (lab by full name); each answer runs once in the tests and once on the card.
+    """Audit a question (lab by full name). Each answer runs once in the tests and once on the card.
 
     ::
 
@@ -97,7 +97,7 @@ def audit_question(lab: str, question: str, points: float) -> QuestionAudit:
     runs, card = master_runs(lab, question), card_faults(lab, question, solution(lab)[question])
     kept = points_earned(lab, question, points, runs, None)
     rows = [AnswerAudit("master", "master", kept, points, runs, card=card)]
-    # The card gets new copies: the hidden tests may have changed the state of the first.
+    # The card gets new copies, because the hidden tests may have changed the answers' state.
     for_tests, for_card = fresh_answers(lab, question), fresh_answers(lab, question)
     for one, answer in zip(for_tests["alternative"], for_card["alternative"], strict=True):
         row = audit_answer(lab, question, points, "alternative", one.name, one.function)
@@ -115,7 +115,7 @@ def audit_question(lab: str, question: str, points: float) -> QuestionAudit:
 def as_json(audits: Mapping[str, Mapping[str, QuestionAudit]]) -> dict[str, Any]:
     """``{lab: {question: {master, alternatives: [[name, passed]], misconceptions: [[name, killed]]}}}``.
 
-    ``faults`` and ``public_checks`` (kind, answer, sentence) stand beside them where there are any.
+    If there are any, ``faults`` and ``public_checks`` (kind, answer, sentence) are added.
     """
     return {
         lab: {question: _as_json(audit) for question, audit in questions.items()}
@@ -173,7 +173,7 @@ def _misconception(lab: str, points: float, answer: Answer, runs: tuple[TestRun,
 
 
 def _indistinct(rows: list[AnswerAudit]) -> Iterator[tuple[str, str]]:
-    """Pairs of misconceptions that no hidden test tells apart, so that a diagnosis could not either."""
+    """Pairs of misconceptions that no hidden test distinguishes, so that a diagnosis cannot either."""
     for one, other in combinations([row for row in rows if row.kind == "misconception"], 2):
         pairs = zip(one.runs, other.runs, strict=True)
         if all(a.result.passed == b.result.passed and traces_match(a.trace, b.trace) for a, b in pairs):
@@ -181,7 +181,7 @@ def _indistinct(rows: list[AnswerAudit]) -> Iterator[tuple[str, str]]:
 
 
 def _worthless(question: Question) -> Iterator[tuple[str, Any]]:
-    """Answers that know the card's data by heart, always return its first right value, or return their first argument."""
+    """Yield worthless answers: with the card's data memorised, or always returning its first right value or an argument."""
     asks = asks_of(question, PUBLIC)
     right = {
         _written(ask.case.args, ask.case.kwargs): ask.right.value for ask in asks if ask.case is not None
@@ -203,7 +203,7 @@ def card_faults(
 ) -> tuple[str, ...]:
     """The faults of an answer's card. The answer must not have been called before.
 
-    No check may stumble over what an answer returned: its card would blame an error on the student that is not in their code.
+    No check may raise an error on a returned value: the card would blame the student for it.
     """
     errors: list[tuple[str, Exception]] = []
     verdict = judge(lab, question, in_a_notebook(function, solution(lab)), errors)
@@ -228,7 +228,7 @@ def card_faults(
 
 
 def in_a_notebook(function: Any, beside: Mapping[str, Any]) -> Any:
-    """The answer with the master's other functions beside it, as a check may look for them there."""
+    """The answer in a namespace with the master's other functions, which a check may look for."""
     if not isinstance(function, FunctionType):
         return function
     names = {**beside, **function.__globals__}
@@ -240,7 +240,7 @@ def in_a_notebook(function: Any, beside: Mapping[str, Any]) -> Any:
 
 
 def _in_the_answer(error: BaseException) -> bool:
-    """Whether the error came up in an answer, or in what it called, and not in the check's own code."""
+    """Whether the error was raised in an answer or in code that it called, not in the check's own code."""
     frames = traceback.extract_tb(error.__traceback__)
     folders = ("/questions/m", "/solutions/")
     return any(folder in frame.filename for frame in frames for folder in folders)
@@ -271,7 +271,7 @@ def _inputs_by_part(asks: tuple[Ask, ...]) -> dict[str, str]:
 
 
 def _as_the_text_says(value: Any, gives: Any) -> bool:
-    """Whether a value is the text's, to the digits that the text writes; None says nothing."""
+    """Whether a value agrees with the text's, to the digits in the text. None agrees with everything."""
     if gives is None:
         return True
     numbers = as_numbers(gives)

@@ -1,4 +1,4 @@
-"""Makes a class of submissions in nbgrader's layout: honest, wrong in named ways, unlucky, broken, hostile."""
+"""Makes a simulated class in nbgrader's layout: honest, wrong, unlucky, broken and hostile submissions."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _LAST = "abe bauer costa diop haddad ito khan lang lopez meyer novak okafor park
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of submission: its name, and what it writes for a student."""
+    """A kind of submission: its name, and the function that writes a student's notebook."""
 
     name: str
     write: Callable[[str, random.Random], str]
 
 
 def answered(lab: str, answers: dict[str, str]) -> NotebookNode:
-    """The released notebook with these sources (question -> code) in its solution cells; the others stay as released."""
+    """The released notebook with these sources (question -> code) in its solution cells; other cells stay unchanged."""
     notebook = released_notebook(lab)
     for cell in notebook.cells:
         data = cell.metadata.get("nbgrader", {})
@@ -50,22 +50,22 @@ def _text(notebook: NotebookNode) -> str:
 
 
 def sources_of(lab: str, kind: str) -> dict[str, list[str]]:
-    """Question -> the sources of its misconceptions or alternatives that can be written into a notebook."""
+    """Question -> sources of its misconceptions or alternatives, as far as a notebook can hold them."""
     sources = {
         question: [source for answer in answers if (source := source_of(answer)) is not None]
         for question, answers in answers_of(lab)[kind].items()
     }
-    return {question: some for question, some in sources.items() if some}
+    return {question: texts for question, texts in sources.items() if texts}
 
 
 def pick(sources: dict[str, list[str]], count: int, rng: random.Random) -> dict[str, str]:
-    """Answers to ``count`` different questions, or to all of them where there are fewer."""
+    """Choose answers to ``count`` different questions, or to all if there are fewer."""
     questions = rng.sample(sorted(sources), k=min(count, len(sources)))
     return {question: rng.choice(sources[question]) for question in questions}
 
 
 def _with_cell(lab: str, source: str, place: str | None = None) -> str:
-    """A solved notebook with one more cell: before the first question, or after the cell of ``place``."""
+    """A notebook with the master's answers and one more cell: before the first question, or after the cell ``place``."""
     notebook = answered(lab, solved(lab))
     first = spec(lab).questions[0][0]
     index = next(
@@ -105,8 +105,12 @@ _HOSTILE = {
 
 
 def kinds_of(lab: str) -> list[Kind]:
-    """Every kind of submission that can be made for a lab, the common ones first."""
-    right, wrong, styles = solved(lab), sources_of(lab, "misconception"), sources_of(lab, "alternative")
+    """Every kind of submission for a lab, the common ones first."""
+    right, wrong, styles = (
+        solved(lab),
+        sources_of(lab, "misconception"),
+        sources_of(lab, "alternative"),
+    )
 
     def mistaken(count: int) -> Callable[[str, random.Random], str]:
         return lambda _, rng: _text(answered(lab, right | pick(wrong, count, rng)))
@@ -154,14 +158,14 @@ def _edited(lab: str, right: dict[str, str]) -> str:
     return _text(notebook)
 
 
-#: How often each common kind occurs among twenty students; every other kind occurs once in a class.
+#: The number of each common kind among twenty students; every other kind occurs once in a class.
 _COMMON = {"honest": 5, "another style": 3, "one misconception": 6, "two misconceptions": 3, "half done": 3}
 
 
 def simulate(lab: str, students: int, out: Path, seed: int = 0, hostile: bool = True) -> dict[str, str]:
-    """Write ``students`` submissions of a lab (full name) to ``out``; returns student -> kind.
+    """Write ``students`` submissions of a lab (full name) to ``out``. Returns student -> kind.
 
-    ``hostile=False`` leaves out what breaks or attacks a grader (for comparisons with stock nbgrader).
+    ``hostile=False`` leaves out submissions that break or attack a grader (for comparisons with stock nbgrader).
     The kinds are also written to ``<out>.kinds.json``, beside the folder.
     """
     if source_of_import(lab):
@@ -194,7 +198,7 @@ def simulate(lab: str, students: int, out: Path, seed: int = 0, hostile: bool = 
 
 
 def _names(count: int, rng: random.Random) -> list[str]:
-    """Different names for so many students, by number where the invented ones do not suffice."""
+    """``count`` different names; numbered ones if the invented names do not suffice."""
     names = [f"{first}_{last}" for first in _FIRST.split() for last in _LAST.split()]
     rng.shuffle(names)
     return (names + [f"student_{number:05d}" for number in range(count - len(names))])[:count]

@@ -1,1 +1,1 @@
-"""The command ``autograder``: one module for what each verb shows."""
+"""The command ``autograder``: one module for the output of each subcommand."""

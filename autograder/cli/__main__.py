@@ -1,4 +1,4 @@
-"""``python -m autograder.cli``: the command, where its script is not on the path."""
+"""Runs the command as ``python -m autograder.cli``, if its script is not on the path."""
 
 from autograder.cli.app import main
 

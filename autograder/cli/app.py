@@ -1,8 +1,8 @@
-"""The command ``autograder``: one function a verb, errors of a person as one sentence and exit status 2."""
+"""The command ``autograder``: one function for each subcommand. A ``UserError`` gives one sentence and exit status 2."""
 
 from __future__ import annotations
 
-import autograder.startup.lean_imports  # noqa: F401 (before what it makes quick)
+import autograder.startup.lean_imports  # noqa: F401 (before the imports that it makes faster)
 
 # isort: split
 import errno
@@ -21,13 +21,13 @@ from typer.core import TyperGroup
 
 from autograder.errors import UserError, require_assertions
 
-#: The panels of ``--help``, by who needs what, in this order.
+#: The panels of ``--help``, by role, in this order.
 GRADE, LIVE = "The teaching team grades a class", "The lecturer runs a live class"
 PREPARE, WRITE = "Before the term", "Authors write labs"
 
 
 class _ByRole(TyperGroup):
-    """The commands by their panels."""
+    """A group that lists its commands by panel."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         panel = {name: getattr(command, "rich_help_panel", GRADE) for name, command in self.commands.items()}
@@ -41,7 +41,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     add_completion=False,
 )
-# A pipe or a log file has no width of its own: 80 columns would break paths.
+# A pipe or log file has no width: rich's default of 80 columns would break paths.
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
 
@@ -135,9 +135,9 @@ def build(
         console.print(f"{'✗' if drift else '✓'} {lab}  {drift or done}")
     if drifted:
         console.print(
-            "Run `autograder build` and commit what it writes."
+            "Run `autograder build` and commit the changed files."
             if check
-            else "Mend the master and build again."
+            else "Correct the master and build again."
         )
         raise typer.Exit(1)
 
@@ -310,7 +310,7 @@ def collect(
 ) -> None:
     """Put the notebooks of a bulk download (Canvas, Moodle, or a folder a student) where grading looks for them."""
     from autograder.collect import collect as gather
-    from autograder.pages.render import plain  # a file's name may hold what a terminal would obey
+    from autograder.pages.render import plain  # a file's name may contain terminal codes
 
     done = gather(source, submitted, lab, kind=kind, times=times)
     for note in done.notes:
@@ -331,11 +331,11 @@ def serve(
     hub: Annotated[bool, _given("hub")] = False,
     lti: Annotated[bool, _given("lti")] = False,
 ) -> None:
-    """Run a live class: students hand in and hear at once, the lecturer sees what the room misunderstands."""
+    """Run a live class: students get verdicts at once, the lecturer sees the room's misconceptions."""
     from autograder.cli.serve import serve as run
 
     if hub and lti:
-        raise UserError("Give --hub or --lti: only one of them can say who asks.")
+        raise UserError("Give --hub or --lti: only one of them can identify people.")
     run(
         labs, out, address=address, port=port, url=url, jobs=jobs, hub=hub, lti=lti,
         console=console,
@@ -350,14 +350,14 @@ def invite(
     url: Annotated[str, _given("served_at")] = "http://localhost:8787/",
     to: Annotated[Path | None, _given("links_to")] = None,
 ) -> None:
-    """Make the links by which the class list's students come into a live class, without a hub."""
+    """Make invitation links to a live class for the class list's students, without a hub."""
     from autograder.cli.serve import invite as make
 
     make(out, url=url, team=team or [], again=names or [], to=to or out / "invitations.csv", console=console)
 
 
 def _add_system(name: str, *, takes_grades: bool) -> None:
-    """Add a learning system's commands: ``pull``, and ``push`` to one that takes grades."""
+    """Add a learning system's commands: ``pull`` and, if it takes grades, ``push``."""
     what = ", and bring grades back" if takes_grades else ""
     commands = typer.Typer(
         no_args_is_help=True, help=f"Fetch submissions from {name}{what}, by its own interface."
@@ -366,7 +366,7 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
 
     @commands.command("pull")
     def pull(lab: Lab, submitted: Collected) -> None:
-        """Fetch who is in the class, what they handed in and when, and who has longer; what is here and unchanged stays."""
+        """Fetch the class, its submissions with their times, and extensions; unchanged files are not fetched again."""
         from autograder.cli import systems
 
         systems.pull(name, lab, submitted, console)
@@ -383,9 +383,9 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
         replace: Annotated[list[str] | None, _given("replace")] = None,
         state: Annotated[str, _given("state")] = "",
     ) -> None:
-        """Bring grade, comment and feedback page to each student, read them again, and say what did not arrive.
+        """Send each student's grade, comment and feedback page, read them again, and list what did not arrive.
 
-        What a person entered or changed there is left alone and named.
+        Entries that a person made or changed there stay, and are listed.
         """
         from autograder.cli import systems
 
@@ -421,11 +421,11 @@ def formgrader(
 
 
 def main() -> None:
-    """Run the command; a ``UserError`` is one sentence and exit status 2."""
+    """Run the command. A ``UserError`` gives one sentence and exit status 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(
             stream, io.TextIOWrapper
-        ):  # a log in an old alphabet, or a name in none, ends no command
+        ):  # characters that the terminal's encoding lacks must not end a command
             stream.reconfigure(errors="replace")
     try:
         require_assertions()
@@ -434,14 +434,14 @@ def main() -> None:
         Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]✗[/] {escape(str(error))}")
         sys.exit(2)
     except (OSError, RuntimeError, MemoryError) as error:
-        if (sentence := _machine_is_short(error)) is None:
+        if (sentence := _resource_error(error)) is None:
             raise
         print(f"✗ {sentence}", file=sys.stderr)
         sys.exit(2)
 
 
-def _machine_is_short(error: BaseException) -> str | None:
-    """A sentence for what this machine, or the limits of this shell, refuse to give; None for any other error."""
+def _resource_error(error: BaseException) -> str | None:
+    """A sentence for an error about files, processes, memory or disk; None for any other error."""
     number = getattr(error, "errno", None)
     if number in (errno.EMFILE, errno.ENFILE):
         return "No more files can be opened here: raise the limit (ulimit -n 1024), or use fewer --jobs."
@@ -455,7 +455,7 @@ def _machine_is_short(error: BaseException) -> str | None:
     return None
 
 
-#: What a disk refuses: no room, no right, a name that is too long, a fault of its own.
+#: Errors of a disk: no room, no permission, a name that is too long, a fault.
 _OF_THE_DISK = (
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EIO, errno.ENOTDIR,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Shows an audit: the kill matrix in short, the survivors in full."""
+"""Prints an audit: a summary for each question, and every surviving answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.course.policy_file import spec
 
 
 def run_and_show(labs: list[str], *, console: Console) -> tuple[dict[str, Any], bool]:
-    """Audit the labs with a line a question; return the documented JSON and whether everything is as it should."""
+    """Audit the labs, printing a line for each question. Returns the documented JSON, and whether all is well."""
     audits: dict[str, dict[str, QuestionAudit]] = {}
     good = True
     for lab in labs:
@@ -26,7 +26,7 @@ def run_and_show(labs: list[str], *, console: Console) -> tuple[dict[str, Any], 
             continue
         for question, points in spec(lab).questions:
             with console.status(f"auditing {question} …"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a wrong answer may well divide by zero
+                warnings.simplefilter("ignore")  # a wrong answer may divide by zero
                 audit = audits[lab][question] = audit_question(lab, question, points)
             good &= not audit.sentences
             _show_question(console, question, audit.rows)

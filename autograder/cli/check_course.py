@@ -1,4 +1,4 @@
-"""Shows the course's policy lab by lab, as it will be applied."""
+"""Prints the course's policy for each lab, as it will be applied."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from autograder.course.policy_file import (
 )
 from autograder.results import ISOLATION
 
-#: Where a true time can come from, for people.
+#: Sentences about the sources of reliable times.
 WHERE_FROM = (
     "Lateness counts only from times that are known to be true: nbgrader's exchange, Gradescope, GitHub's commits (which a "
     "student can date), or a list given to `autograder collect --times`. Without a time nobody is late."
@@ -34,7 +34,7 @@ WHERE_FROM = (
 
 
 def show(console: Console) -> list[dict[str, Any]]:
-    """Print what holds for each lab, and return it, a row a lab. ``UserError`` names the line of a mistake."""
+    """Print the policy for each lab and return its rows. Raises ``UserError`` with the line of a mistake."""
     policy = settings()
     path = course_file()
     console.print(f"{policy.name}: {path if path.exists() else 'no course.toml, so defaults'}", markup=False)
@@ -70,7 +70,7 @@ def show(console: Console) -> list[dict[str, Any]]:
 
 
 def _row(policy: Settings, lab: str) -> dict[str, str]:
-    """A lab's line: what each column says of it."""
+    """A lab's row: column -> text."""
     lab_policy, usual = policy.lab(lab), asdict(GRADED_LIMITS)
     limits = sorted(asdict(limits_of(lab)).items())
     return {
@@ -88,12 +88,12 @@ def _row(policy: Settings, lab: str) -> dict[str, str]:
 
 
 def _local(policy: Settings, when: datetime | None) -> str:
-    """A time as the course's clock shows it."""
+    """A time in the course's time zone."""
     return f"{policy.local(when):%Y-%m-%d %H:%M}" if when else ""
 
 
 def _extended(lab: str) -> list[str]:
-    """The students with an extension, by extensions.csv, course.toml or the class list, and its end."""
+    """The students with an extension (from extensions.csv, course.toml or the class list), each with its end."""
     policy, people = settings(), class_list()
     listed = [person.student for person in people.people if person.extension]
     named = [*policy.extended(lab), *granted(extensions_file(), lab), *listed]
@@ -108,7 +108,7 @@ def _extended(lab: str) -> list[str]:
 
 
 def _points(lab: str) -> str:
-    """The lab's points, and what the policy makes of the master's."""
+    """The lab's points, with the policy's changes to the master's."""
     written = {**dict(lab_as_written(lab).questions), **dict(lab_as_written(lab).written)}
     now = {**dict(spec(lab).questions), **dict(spec(lab).written)}
     changed = [f"{name} {now[name]:g} for {written[name]:g}" for name in now if now[name] != written[name]]

@@ -1,4 +1,4 @@
-"""The commands ``grade`` and ``regrade`` on the screen: a progress bar, one row a student, where things lie."""
+"""The output of ``grade`` and ``regrade``: a progress bar, one row for each student, the paths of the files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def grade_and_show(
     force: bool = False,
     say_why: bool = False,
 ) -> None:
-    """Grade, show, and write ``results.json`` (and ``json_file``); exit status 1 when the grader itself failed."""
+    """Grade, print, and write ``results.json`` (and ``json_file``). Exit status 1 if the grader itself failed."""
     if json_file is not None:
         refuse_world_readable(json_file)
     began = time.perf_counter()
@@ -59,7 +59,7 @@ def grade_and_show(
 
         def planned(plan: Plan) -> None:
             progress.update(bar, total=len(plan.to_grade) or 1)
-            progress.start()  # not before: the workers, copies of this process, are made while it has one thread
+            progress.start()  # not earlier: workers are forked while this process has only one thread
 
         def graded(result: SubmissionResult) -> None:
             progress.advance(bar)
@@ -75,7 +75,7 @@ def grade_and_show(
             write_atomically(path, rows)
     if say_why:
         _show_reasons(console, done)
-    from autograder.cli.grade_table import show_summary, show_table  # what it needs takes long to import
+    from autograder.cli.grade_table import show_summary, show_table  # slow to import
 
     show_table(console, done)
     show_summary(console, done, seconds)
@@ -92,14 +92,13 @@ def grade_and_show(
 
 
 def rows_as_json(results: Sequence[SubmissionResult]) -> str:
-    """The documented JSON, a line for each student: with more line breaks it takes Python ten times as long."""
+    """The documented JSON, with a line for each student: writing it with more line breaks takes ten times as long."""
     return (
         "[\n" + ",\n".join(json.dumps(result.as_json(), ensure_ascii=False) for result in results) + "\n]\n"
     )
 
 
 def _show_reasons(console: Console, done: ClassResult) -> None:
-    """Print what was graded again, and why."""
     console.print(f"{len(done.plan.unchanged)} unchanged")
     by_reason: dict[str, list[str]] = defaultdict(list)
     for student, reason in done.plan.reasons.items():
@@ -119,7 +118,6 @@ def _show_reasons(console: Console, done: ClassResult) -> None:
 
 
 def _show_faults(console: Console, done: ClassResult) -> None:
-    """Our own failures, where nobody can overlook them."""
     from autograder.cli.grade_table import shown
 
     names = ", ".join(shown(result.student) for result in done.faults[:5])

@@ -1,4 +1,4 @@
-"""A graded class on the screen: one line a student, the whole in a few lines."""
+"""Prints a graded class: one line for each student, and a summary."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from autograder.results import ISOLATION, REDUCED, STATUSES, STRONGEST, Submissi
 from autograder.run.pipeline import ClassResult
 from autograder.run.remarks import remarks
 
-#: A class larger than this gets a summary on the screen; the table is in the report.
+#: A class larger than this gets only a summary; the table is in the report.
 ROWS_SHOWN = 60
-#: Misconceptions that are counted below it.
+#: The most misconceptions counted below the table.
 NAMED = 8
 
 
 def shown(name: str, most: int = 200) -> str:
-    """A text with students' names in it, without what a terminal would obey."""
+    """A text, which may contain students' names, without terminal codes."""
     return escape(plain(name, most))
 
 
 def show_table(console: Console, done: ClassResult) -> None:
-    """One line a student, those in most trouble first: status, points after lateness, and what is wrong."""
+    """Print one line for each student, worst results first: status, points after lateness, and what is wrong."""
     if len(done.results) > ROWS_SHOWN:
         return
     lab_spec, cells = spec(done.lab), test_cells(spec(done.lab))
@@ -43,7 +43,7 @@ def show_table(console: Console, done: ClassResult) -> None:
     table.add_column("status", no_wrap=True)
     table.add_column("points", justify="right", no_wrap=True)
     table.add_column("what is wrong (Q1: the first question)")
-    for result in sorted(done.results, key=_trouble):
+    for result in sorted(done.results, key=_sort_key):
         marks = marks_of(done.marks, result.student)
         final = final_points(result, lab_spec, marks, cells)
         most = sum(q.max_points for q in result.questions) or lab_spec.max_score
@@ -61,14 +61,14 @@ def show_table(console: Console, done: ClassResult) -> None:
     console.print(table)
 
 
-def _trouble(result: SubmissionResult) -> tuple[bool, float, bool, str]:
-    """What puts a student before others: no result, few points, no clean run."""
+def _sort_key(result: SubmissionResult) -> tuple[bool, float, bool, str]:
+    """The key that sorts students: no result, few points, or an incomplete run come first."""
     judged = result.readable and not result.fault
     return judged, result.score, result.status == "graded", result.student
 
 
 def _wrong(result: SubmissionResult) -> list[str]:
-    """The causes of lost points, and the forbidden functions used, in a few words a question."""
+    """The causes of lost points, and the forbidden functions, in a few words for each question."""
     words = []
     for number, question in enumerate(result.questions if result.readable else (), 1):
         lost = question.points < question.max_points
@@ -80,12 +80,12 @@ def _wrong(result: SubmissionResult) -> list[str]:
 
 
 def _reachable(lab_spec: LabSpec) -> float:
-    """The points that can be reached, written answers included."""
+    """The points that can be reached, including written answers."""
     return lab_spec.max_score + sum(most for _, most in lab_spec.written)
 
 
 def _lateness(lab: str, result: SubmissionResult, marks: TeacherMarks) -> list[str]:
-    """The cost of lateness, and how late the submission was; empty in time."""
+    """The late penalty, and how late the submission was; empty if in time."""
     if result.readable and not result.submitted_at and settings().due(lab) is not None:
         return ["lateness unknown"]
     if marks.seconds_late <= 0:
@@ -95,7 +95,7 @@ def _lateness(lab: str, result: SubmissionResult, marks: TeacherMarks) -> list[s
 
 
 def _show_misconceptions(console: Console, done: ClassResult) -> None:
-    """Print the misconceptions with the number of students, the most frequent first."""
+    """Print the misconceptions with their numbers of students, most frequent first."""
     held = Counter(
         (f"Q{number} {question.name}", question.misconception)
         for result in done.results
@@ -111,7 +111,7 @@ def _show_misconceptions(console: Console, done: ClassResult) -> None:
 
 
 def _show_isolation(console: Console, results: Sequence[SubmissionResult]) -> None:
-    """Print the level of isolation, in colour where it was not the strongest."""
+    """Print the level of isolation, in colour if it was not the strongest."""
     levels = Counter(result.isolation for result in results if result.readable and not result.fault)
     if levels.total() == levels[STRONGEST]:
         console.print(f"  isolation: {STRONGEST}")
@@ -123,7 +123,7 @@ def _show_isolation(console: Console, results: Sequence[SubmissionResult]) -> No
 
 
 def show_summary(console: Console, done: ClassResult, seconds: float) -> None:
-    """The class in three lines, and what its teacher must hear."""
+    """Print the class in three lines, and remarks for the teacher."""
     count = len(done.results)
     statuses = Counter(result.status for result in done.results)
     read = [result.score for result in done.results if result.readable]

@@ -1,4 +1,4 @@
-"""Shows what became of an imported notebook's cells: which tests left it, and which stay beside the student's code."""
+"""Prints the import of a notebook's cells: which became hidden tests, and which stay beside the student's code."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from autograder.importing.bring_in import Imported, own_answers
 from autograder.testing.run import tests_of
 
 OUTSIDE, BESIDE, BY_HAND = "a hidden test", "in the sandbox, beside the student's code", "a person"
-#: The student's functions can change what such a test compares with: it is worth what its author made of it.
+#: The student's functions can change what this test compares with, so it is only as reliable as its author made it.
 OUTSIDE_IN_PLACE = "a hidden test, which trusts what functions make of their arguments"
 
 
 def show(console: Console, imported: Imported) -> dict[str, Any]:
-    """Print the file, a line a graded cell, and the next commands; the same as JSON."""
+    """Print the file, a line for each graded cell, and the next commands. Returns the same as JSON."""
     console.print(f"✓ {imported.master}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title, justify in (
@@ -47,7 +47,7 @@ def show(console: Console, imported: Imported) -> dict[str, Any]:
     )
     if imported.data:
         console.print(
-            f"Beside the notebook lay {summarize_names(imported.data)}: every student's code may read that now.",
+            f"Imported as the lab's data, which every student's code may read: {summarize_names(imported.data)}.",
             markup=False,
         )
     for what in imported.left_out:
@@ -71,7 +71,7 @@ def show(console: Console, imported: Imported) -> dict[str, Any]:
 
 
 def audit_imported(console: Console, lab: str) -> bool:
-    """Grade the lab's own answers, a line a cell; whether they get every point."""
+    """Grade the lab's own answers, printing a line for each cell. Returns whether they get every point."""
     with own_answers(lab) as grade:
         result = grade()
     for question in result.questions:

@@ -17,13 +17,13 @@ from autograder.gradebook.writer import marks_of
 from autograder.pages.report.term import TERM, Term, render_term, table_of_students
 from autograder.results import SubmissionResult
 from autograder.run.recorder import Recorder, entered_marks
-from autograder.run.remarks import of_an_earlier_time
+from autograder.run.remarks import about_outdated_grades
 from autograder.run.store import STORE, ResultStore
 from autograder.run.term import gather
 
 
 def open_store(lab: str | None, out: Path) -> ResultStore:
-    """The stored results of a graded folder. ``UserError`` when the lab (any lab, for None) was not graded there."""
+    """The stored results of a graded folder. Raises ``UserError`` if the lab (None: any lab) was not graded there."""
     if not (out / STORE).is_file():
         raise UserError(f"There are no results in {out}: grade a class into it first.")
     store = ResultStore(out / STORE)
@@ -35,16 +35,16 @@ def open_store(lab: str | None, out: Path) -> ResultStore:
 
 
 def rewrite(lab: str, out: Path) -> tuple[Path, int]:
-    """Make the pages again that are not current, as after points that people entered: the report, and how many students."""
+    """Make outdated pages again, for example after manual scores. Returns the report's path and the number of students."""
     with sole_writer(out), open_store(lab, out) as store:
-        entered_marks(lab, out, store.keys(lab))  # refuses where the gradebook is gone
+        entered_marks(lab, out, store.keys(lab))  # raises if the gradebook is missing
         with Recorder(lab, out, store) as recorder:
             path, results, _ = recorder.finish()
     return path, len(results)
 
 
 def write_term(out: Path, console: Console) -> tuple[Term, list[Path]]:
-    """Write the term's report and its table; the term and their paths."""
+    """Write the term's report and its table. Returns the term, and both paths."""
     with sole_writer(out), open_store(None, out) as store:
         term = gather(out, store, lambda labs: track(labs, "the term", console=console, transient=True))
         page = report_page(out, TERM)
@@ -54,7 +54,7 @@ def write_term(out: Path, console: Console) -> tuple[Term, list[Path]]:
 
 
 def results_and_marks(lab: str, out: Path) -> tuple[list[SubmissionResult], dict[str, TeacherMarks]]:
-    """The stored results of a lab, and what people entered for each student."""
+    """The stored results of a lab, and student -> marks that people entered."""
     with sole_writer(out), open_store(lab, out) as store:
         results = list(store.all(lab))
         entered = entered_marks(lab, out, [result.student for result in results])
@@ -69,7 +69,7 @@ def export_results(
     *,
     roster: Path | None = None,
 ) -> Exported:
-    """Write an export, with the marks that people entered; its paths and notes."""
+    """Write an export that includes the marks that people entered. Returns its paths and notes."""
     results, marks = results_and_marks(lab, out)
     failed = [result.student for result in results if result.fault]
     made = export(
@@ -86,7 +86,7 @@ def export_results(
         notes.append(
             f"{open_answers} submissions still have answers that wait for a person (see `autograder formgrader`)."
         )
-    notes += of_an_earlier_time(results)
+    notes += about_outdated_grades(results)
     if failed:
         notes.append(f"Not in the export, because the grader itself failed on them: {', '.join(failed)}.")
     return Exported(made.paths, tuple(notes))

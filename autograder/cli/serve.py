@@ -1,4 +1,4 @@
-"""The commands ``serve`` and ``invite``: the live class, and who may come in."""
+"""The commands ``serve`` and ``invite``: run a live class, and invite people to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograder.serve.app import run
 from autograder.serve.journal import Journal
 from autograder.serve.service import Options, Part, Service
 
-#: Names that a browser on this machine calls it by.
+#: The names of this machine in its own browsers.
 _HERE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -37,7 +37,7 @@ def serve(
     lti: bool,
     console: Console,
 ) -> None:
-    """Serve until it is told to end."""
+    """Serve until Ctrl + C or SIGTERM."""
     logging.basicConfig(format="%(asctime)s %(message)s", force=True)
     if hub:
         prefix, address, port = _on_hub()
@@ -60,12 +60,12 @@ def serve(
             return
         invited = len(service.journal.everybody_invited())
         if lti:
-            said = f"  Tool {public}lti/launch, login {public}lti/login, keys {public}lti/keys, key to paste {public}lti/key.pem"
+            line = f"  Tool {public}lti/launch, login {public}lti/login, keys {public}lti/keys, key to paste {public}lti/key.pem"
         elif invited:
-            said = f"  {invited} invited"
+            line = f"  {invited} invited"
         else:
-            said = f"  Nobody is invited yet: autograder invite --out {out} --url {public}"
-        console.print(said, markup=False)
+            line = f"  Nobody is invited yet: autograder invite --out {out} --url {public}"
+        console.print(line, markup=False)
         console.print(f"  What is handed in lies in {out / 'submitted'}; Ctrl + C ends this.", markup=False)
 
     status = console.status("The graders are warming up …")
@@ -94,7 +94,7 @@ def _on_hub() -> tuple[str, str, int]:
 
 
 def _public(url: str) -> str:
-    """The address that people open, with a slash at its end."""
+    """The address that people open, with a final slash."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
         raise UserError(
@@ -106,7 +106,7 @@ def _public(url: str) -> str:
 def invite(
     out: Path, *, url: str, team: Sequence[str], again: Sequence[str], to: Path, console: Console
 ) -> None:
-    """Invite everybody on the class list who is not invited yet, the ``team``, and ``again`` those who lost theirs."""
+    """Invite everybody on the class list who is not invited yet, the ``team``, and people who lost their link (``again``)."""
     people = class_list()
     named = {person.student: person for person in people.people}
     unknown = [name for name in again if name not in named and name not in team]
@@ -158,7 +158,7 @@ def _append(path: Path, rows: Sequence[tuple[str, ...]]) -> None:
     try:
         if not path.exists():
             writer.writerow(("student", "name", "email", "role", "link"))
-        writer.writerows([safe_cell(cell) for cell in row] for row in rows)  # names are students' own words
+        writer.writerows([safe_cell(cell) for cell in row] for row in rows)  # students choose their names
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
             file.write(text.getvalue())

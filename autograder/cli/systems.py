@@ -1,4 +1,4 @@
-"""The commands ``autograder moodle``, ``canvas`` and ``github`` on the screen: what came, what would go, what did not arrive."""
+"""The output of ``autograder moodle``, ``canvas`` and ``github``: fetched submissions, planned entries, failed entries."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from autograder.systems.moodle import Moodle
 from autograder.systems.moodle_client import MoodleClient
 
 
-def _named(name: str, lab: str) -> tuple[Any, int | str]:
-    """The entry of a system in course.toml, and the lab's assignment there. ``UserError`` says what is missing."""
+def _configured(name: str, lab: str) -> tuple[Any, int | str]:
+    """The entry of a system in course.toml, and the lab's assignment in it. Raises ``UserError`` if one is missing."""
     policy = getattr(settings(), name.lower())
     if policy is None:
         raise UserError(f"course.toml says nothing of {name}: write [{name.lower()}] (docs/run_a_course.md).")
@@ -43,7 +43,7 @@ def _named(name: str, lab: str) -> tuple[Any, int | str]:
 
 def system_of(name: str, lab: str, state: str = "") -> System:
     """The lab's assignment in the learning system that course.toml names."""
-    policy, wanted = _named(name, lab)
+    policy, wanted = _configured(name, lab)
     if state and name != "Moodle":
         raise UserError("Only Moodle has a marking workflow: leave out --state.")
     if name == "Canvas":
@@ -53,15 +53,15 @@ def system_of(name: str, lab: str, state: str = "") -> System:
 
 
 def source_of(name: str, lab: str) -> Source:
-    """From where the lab's submissions come."""
+    """The source of the lab's submissions."""
     if name != "GitHub":
         return system_of(name, lab)
-    policy, wanted = _named(name, lab)
+    policy, wanted = _configured(name, lab)
     return GitHub(policy.site, str(wanted), course_file().parent / policy.roster, lab)
 
 
 def pull(name: str, lab: str, submitted: Path, console: Console) -> None:
-    """Fetch a lab's submissions and show what came."""
+    """Fetch a lab's submissions, and print a summary."""
     refuse_world_readable(submitted)
     with console.status(f"asking {name} …"):
         system = source_of(name, lab)
@@ -85,7 +85,7 @@ def push(
     replace: Sequence[str],
     state: str = "",
 ) -> bool:
-    """Show what a push changes, and send it where that was asked for, or was done before; whether all arrived."""
+    """Print what a push changes, and send it if requested or if done before. Returns whether everything arrived."""
     results, marks = results_and_marks(lab, out)
     with console.status(f"asking {name} …"):
         system = system_of(name, lab, state)
@@ -124,7 +124,7 @@ def _show_notes(notes: Sequence[str], console: Console) -> None:
 
 
 def _show_rows(rows: Sequence[pushing.Row], name: str, most: float, console: Console) -> None:
-    """A line for each student; of those for whom nothing changes only how many they are."""
+    """Print a line for each student with a change, and the number of the others."""
     same = sum(row.what == "as it is" for row in rows)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("student", f"in {name}", f"here (of {points(most)})", "", ""):

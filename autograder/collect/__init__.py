@@ -1,7 +1,7 @@
-"""Brings downloads from learning systems into nbgrader's ``submitted`` layout.
+"""Copies downloads from learning systems to nbgrader's ``submitted`` layout.
 
-``collect(source, submitted, lab)`` takes a Canvas or Moodle download, or any folder or
-zip of notebooks, and says in ``Collected.notes`` what it refused or had to choose.
+``collect(source, submitted, lab)`` reads a Canvas or Moodle download, or any folder or zip of notebooks. ``Collected.notes``
+lists refused files and choices.
 """
 
 from autograder.collect.collect import Collected, collect, collect_folder

@@ -1,7 +1,7 @@
 """Chooses one notebook for each student and writes it, with its time, into nbgrader's layout.
 
-The stages: read the download, say whose each file is, find when each student handed in, write. Each returns what it found,
-and sentences about what it refused or had to choose.
+The stages: read the download, find each file's owner, find each student's time, write. Each stage returns its result, and
+sentences about refused files and choices.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from autograder.collect.placing import TIME_FORMAT, Outcome, collect_student, ma
 from autograder.collect.times import Row, Times, read_times
 from autograder.course.class_list import ClassList
 from autograder.course.lists import folded, sentences_about, summarize_names
-from autograder.course.longer import take_over
 from autograder.course.policy_file import class_list, settings
+from autograder.course.system_extensions import take_over_extensions
 from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, require_apart
 
-#: Kind of download -> where its list of times comes from.
+#: Kind of download -> a sentence about where to get its list of times.
 _TIMES_FROM = {
     "canvas": "Give the times with --times: Canvas's submissions report, or its API's list of submissions.",
     "moodle": "Give the times with --times: the assignment's grading worksheet has them.",
@@ -35,25 +35,26 @@ _TIMES_FROM = {
 
 @dataclass(frozen=True)
 class Collected:
-    """The students whose notebooks were collected, and sentences about what was refused, chosen or left alone."""
+    """The students whose notebooks were collected, and sentences about files that were refused, chosen or left alone."""
 
     students: tuple[str, ...]
     notes: tuple[str, ...]
     kind: str = "plain"
-    #: Students whose time of submission nobody knows, so that lateness is not counted.
+    #: Students with an unknown time of submission, so that lateness is not counted.
     without_time: tuple[str, ...] = ()
-    #: How the kind was recognised.
+    #: The reason for the recognised kind.
     why: str = ""
 
 
 def collect(
     source: Path, submitted: Path, lab: str, *, kind: str = "auto", times: Path | None = None
 ) -> Collected:
-    """Write ``submitted/<student>/<lab>/<lab>.ipynb`` for everybody in ``source``, and ``timestamp.txt`` where a time is known.
+    """Write ``submitted/<student>/<lab>/<lab>.ipynb`` for everybody in ``source``, and ``timestamp.txt`` if the time is known.
 
-    ``source`` is a zip or a folder; ``kind`` one of ``KINDS``, or ``auto`` to tell from the names. A file's own time is the
-    download's and counts for nothing. A time is known from ``times``, a list of the teacher's. With a class list,
-    students are called as it calls them. Extensions on Moodle's worksheet are added to ``extensions.csv``. Raises ``UserError`` when nothing can be collected, or a list contradicts the download.
+    ``source`` is a zip or folder; ``kind`` is one of ``KINDS``, or ``auto`` to recognise it by names. Times come from the
+    teacher's list ``times``; a file's own time is the download's and is ignored. Students are named as on the class list if
+    there is one. Extensions on Moodle's worksheet are added to ``extensions.csv``.
+    Raises ``UserError`` if nothing can be collected, or if a list contradicts the download.
     """
     if kind not in ("auto", *KINDS):
         raise GradingError(f"There is no kind of download “{kind}”: choose one of auto, {', '.join(KINDS)}.")
@@ -82,7 +83,7 @@ def collect(
 def collect_folder(
     folder: Path, submitted: Path, lab: str, *, student: str, submitted_at: str = ""
 ) -> Collected:
-    """Collect one student's notebook from a folder. An empty folder is a note, no error."""
+    """Collect one student's notebook from a folder. An empty folder gives a note, not an error."""
     notes: list[str] = []
     files = tuple(Owned(entry, student, entry.parts[-1]) for entry in entries(folder, notes))
     outcome = collect_student(Student(student, student, files), submitted_at, Download(submitted, lab))
@@ -110,8 +111,8 @@ def _read(
         clones |= {top for top in tops if os.path.exists(inside / top / ".git")}
         if 2 * len(clones) > len(tops):
             raise UserError(
-                "These are repositories, which do not say whose they are: fetch them with `autograder github pull`, or give --kind "
-                "plain where each folder is called like its student."
+                "These repositories do not name their students: fetch them with `autograder github pull`, or give --kind "
+                "plain if each folder has its student's name."
             )
     if doubt:
         raise UserError(doubt)
@@ -123,16 +124,16 @@ def _read(
 
 
 def _others_there(submitted: Path, students: Iterable[Student]) -> list[str]:
-    """The students of an earlier download who are not in this one. Some file systems change the bytes of a name."""
+    """The students of an earlier download who are not in this one. Names are normalised: some file systems change their bytes."""
     now = {unicodedata.normalize("NFC", folder_name(student.name)) for student in students}
     folders = submitted.iterdir() if submitted.is_dir() else ()
     return [path.name for path in folders if unicodedata.normalize("NFC", path.name) not in now]
 
 
 def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], list[str]]:
-    """When each student handed in, from the teacher's list ("" where it does not say), and sentences.
+    """Student -> time of submission from the teacher's list ("" if unknown), and sentences.
 
-    A student whose name differs there gets no time. When these are at least as many as the others, the list is refused.
+    A student with another name on the list gets no time. If these are at least half, the list is refused.
     """
     when, listed = {student.name: "" for student in students}, job.times
     if listed is None:
@@ -152,14 +153,14 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
             several += [name] if len(found) > 1 else []
     if not matched:
         raise UserError(
-            f"{listed.path} has a time of nobody in the download: it names {_names_once(row.who for row in listed.rows)}, the "
+            f"{listed.path} has no time for anybody in the download: it names {_names_once(row.who for row in listed.rows)}, the "
             f"download {_names_once(when)}. Nothing was collected."
         )
     if contradictions and len(contradictions) >= sum(map(bool, when.values())):
         student, row = contradictions[0]
         raise UserError(
-            f"{listed.path} calls number {student.files[0].number} “{row.name}”, the download “{student.files[0].name}”: the list is "
-            "another assignment's or another course's, or has no names, and nothing was collected."
+            f"{listed.path} calls number {student.files[0].number} “{row.name}”, the download “{student.files[0].name}”: the list "
+            "belongs to another assignment or course, or has no names. Nothing was collected."
         )
     file = listed.path.name
     apart = [student.name for student, _ in contradictions]
@@ -175,18 +176,18 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
 
 
 def _names_once(names: Iterable[str]) -> str:
-    """Some names, each once, for sentences."""
+    """The distinct names, shortened for sentences."""
     return summarize_names(list(dict.fromkeys(map(shortened, names)))) or "nobody"
 
 
 def _take_over_extensions(students: Sequence[Student], job: Download) -> list[str]:
-    """Add Moodle's extensions that are longer than the course's to ``extensions.csv``; sentences about it."""
+    """Add Moodle's extensions that are longer than the course's to ``extensions.csv``. Returns sentences."""
     here = {row: student.name for student in students if (row := job.worksheet_row(student.files[0]))}
     rows = job.times.rows if job.kind == "moodle" and job.times is not None else ()
     own = []
     for row in rows:
         known = {person.student for word in row.words if (person := job.people.find(word)) is not None}
-        name = here.get(row) or (known.pop() if len(known) == 1 else "")  # somebody who handed in nothing yet
+        name = here.get(row) or (known.pop() if len(known) == 1 else "")  # a student without a submission
         own += [(name, row.due)] if name and row.due is not None else []
     if not own:
         return []
@@ -194,7 +195,7 @@ def _take_over_extensions(students: Sequence[Student], job: Download) -> list[st
         return [
             f"course.toml has no due date for {job.lab}: nobody is late, and Moodle's extensions count for nothing."
         ]
-    return take_over(job.lab, due, own, "Moodle")
+    return take_over_extensions(job.lab, due, own, "Moodle")
 
 
 def _about_times(outcomes: Mapping[str, Outcome], without: Sequence[str], done: int, kind: str) -> list[str]:
@@ -202,10 +203,10 @@ def _about_times(outcomes: Mapping[str, Outcome], without: Sequence[str], done: 
     notes = []
     if drafts := sorted(name for name, outcome in outcomes.items() if outcome.is_draft):
         notes.append(
-            f"Not handed in (a draft, or an attempt that was opened again), and so not collected: {summarize_names(drafts)}."
+            f"Not handed in (a draft or a reopened attempt), and so not collected: {summarize_names(drafts)}."
         )
     if without:
         notes.append(
-            f"When {len(without)} of {done} handed in is not known, so none of them is late: {summarize_names(without)}. {_TIMES_FROM[kind]}"
+            f"The times of {len(without)} of {done} are unknown, so none of them is late: {summarize_names(without)}. {_TIMES_FROM[kind]}"
         )
     return notes

@@ -1,6 +1,6 @@
-"""Lists the files in a folder or zip without trusting either: no way out, no links, no bombs.
+"""Lists the files in an untrusted folder or zip: no paths that lead outside, no links, no zip bombs.
 
-Nothing is unpacked. An entry is read when it was chosen, and never beyond a cap.
+Nothing is unpacked. Only chosen entries are read, and only up to a limit.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from autograder.errors import GradingError
 from autograder.files import read_plain
 from autograder.grading.submissions import MAX_BYTES
 
-#: A zip that one student packed and that lists more entries than this is not looked at. The class's own may list any number.
+#: A student's zip with more entries than this is not read. The class's zip may have any number.
 MAX_INNER_ENTRIES = 10_000
-#: So many folders in each other are looked into.
+#: The most levels of folders that are read.
 DEEPEST = 50
-#: Notes about one zip's files, and characters of one.
+#: The most notes about one zip's files, and the most characters of a note.
 MAX_NOTES, MAX_NOTE = 5, 300
 
 _IGNORED = re.compile(r"^(__MACOSX|\.ipynb_checkpoints|\.git|\._.*|\.DS_Store|__pycache__)$")
 
 
-#: The ways of packing that can be unpacked up to a cap; of the others a kilobyte may become gigabytes at once.
+#: The compression methods that can be unpacked up to a limit; with others a kilobyte may become gigabytes at once.
 _BOUNDED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-#: Everything that the zip library raises on bytes that somebody damaged or forged.
+#: The exceptions that the zip library raises for damaged or forged bytes.
 _DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -51,14 +51,15 @@ _DAMAGED = (
 
 
 class Refused(Exception):
-    """An entry that is not read; the text is the sentence that says why."""
+    """An entry is not read. The text is a sentence with the reason."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One file: the parts of its path inside the source, when it was changed, how to read it.
+    """One file: the parts of its path inside the source, its time of change, and a function that reads it.
 
-    A folder is the file "" in it. It, and what was refused, show only that somebody is in the download.
+    A folder is represented by a file with the name "" in it. Folders and refused files only show that a student is in the
+    download.
     """
 
     parts: tuple[str, ...]
@@ -73,7 +74,7 @@ class Entry:
 
 
 def entries(source: Path, notes: list[str]) -> list[Entry]:
-    """All files of a folder or zip that may be read; what was refused is added to ``notes``."""
+    """All readable files of a folder or zip. Adds sentences about refused files to ``notes``."""
     if source.is_dir():
         return list(_in_folder(source, notes))
     if not source.exists():
@@ -87,7 +88,7 @@ def entries(source: Path, notes: list[str]) -> list[Entry]:
 
 
 def inner_entries(entry: Entry, notes: list[str]) -> list[Entry]:
-    """The files of a zip inside the source (one level; a zip inside that one is an ordinary file), with its own time."""
+    """The files of a zip inside the source, with the zip's time. A zip inside that zip is an ordinary file."""
     try:
         content = entry.read()
         if content.count(b"PK\x01\x02") > MAX_INNER_ENTRIES:  # before the zip library makes an object of each
@@ -102,7 +103,7 @@ def inner_entries(entry: Entry, notes: list[str]) -> list[Entry]:
 
 def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator[Entry]:
     try:
-        # Stays open as long as an entry may be read, and closes when the last entry is forgotten.
+        # The archive stays open while entries may be read; it closes when the last entry is garbage-collected.
         archive = zipfile.ZipFile(source)
     except _DAMAGED as error:
         raise Refused(f"{where}the zip is damaged ({error}).") from None
@@ -128,18 +129,18 @@ def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator
                 unread[of].append(f"Not read: {where}{shortened(str(refused))}")
         if parts and not any(_IGNORED.match(part) for part in parts):
             if is_folder:
-                held.setdefault((*parts, ""), _nothing((*parts, "")))
+                held.setdefault((*parts, ""), _unreadable((*parts, "")))
             elif is_refused:
-                held.setdefault(parts[:DEEPEST], _nothing(parts[:DEEPEST]))
+                held.setdefault(parts[:DEEPEST], _unreadable(parts[:DEEPEST]))
             else:
                 held[parts] = Entry(parts, _zip_time(info), _zip_reader(archive, info, where + name))
     yield from held.values()
-    for some in unread.values():
-        notes += first_of(some)
+    for student_notes in unread.values():
+        notes += first_of(student_notes)
 
 
 def _name(info: zipfile.ZipInfo) -> str:
-    """An entry's name. macOS writes UTF-8 without the mark of it, which the zip library takes for the letters of the first PCs."""
+    """An entry's name. macOS writes UTF-8 without its flag, which the zip library decodes as cp437."""
     try:
         return info.filename if info.flag_bits & 0x800 else info.filename.encode("cp437").decode("utf-8")
     except UnicodeError:
@@ -147,19 +148,19 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def first_of(notes: Sequence[str]) -> list[str]:
-    """The first of many notes, and how many more there are: one student's do not hide the others'."""
+    """The first notes and the number of further ones, so that one student's notes do not hide the others'."""
     more = len(notes) - MAX_NOTES
     return [*notes[:MAX_NOTES], *([f"… and {more} more like these."] if more > 0 else [])]
 
 
 def shortened(text: str) -> str:
-    """A sentence whose names somebody chose, in a line or two."""
+    """A sentence, which may contain long names that students chose, shortened to ``MAX_NOTE`` characters."""
     return text if len(text) <= MAX_NOTE else f"{text[: MAX_NOTE // 2]} … {text[-MAX_NOTE // 2 :]}"
 
 
 def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Callable[[], bytes]:
     def read() -> bytes:
-        # The size in the listing is what the zip claims; only what really comes out is counted.
+        # The zip's listing may claim a wrong size, so the unpacked bytes are counted.
         try:
             with archive.open(info) as member:
                 content = member.read(MAX_BYTES + 1)
@@ -172,8 +173,8 @@ def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> C
     return read
 
 
-def _nothing(parts: tuple[str, ...]) -> Entry:
-    """A folder, or a file that is not read."""
+def _unreadable(parts: tuple[str, ...]) -> Entry:
+    """The entry for a folder, or for a file that is not read."""
 
     def read() -> bytes:
         raise Refused(f"Not read: {'/'.join(parts)}.")
@@ -187,7 +188,7 @@ def _in_folder(folder: Path, notes: list[str]) -> Iterator[Entry]:
 
     def refuse(parts: tuple[str, ...], why: str) -> Entry:
         unread[parts[0]].append(shortened(f"Not read: {'/'.join(filter(None, parts))} {why}"))
-        return _nothing(parts)
+        return _unreadable(parts)
 
     def cannot_open(error: OSError) -> None:
         parts = Path(error.filename).relative_to(folder).parts
@@ -199,7 +200,7 @@ def _in_folder(folder: Path, notes: list[str]) -> Iterator[Entry]:
         here = Path(place).relative_to(folder).parts
         folders[:] = sorted(name for name in folders if not _IGNORED.match(name))
         if here:
-            yield _nothing((*here, ""))
+            yield _unreadable((*here, ""))
         if len(here) == DEEPEST and folders:
             yield refuse((*here, folders[0], ""), f"(deeper than {DEEPEST} folders).")
             folders.clear()
@@ -219,14 +220,14 @@ def _in_folder(folder: Path, notes: list[str]) -> Iterator[Entry]:
             elif not stat.S_ISDIR(status.st_mode):
                 yield refuse(parts, "is no plain file.")
     yield from closed
-    for some in unread.values():
-        notes += first_of(some)
+    for student_notes in unread.values():
+        notes += first_of(student_notes)
 
 
 def _file_reader(path: Path) -> Callable[[], bytes]:
     def read() -> bytes:
         try:
-            content = read_plain(path, MAX_BYTES + 1)  # it may have become a link since it was listed
+            content = read_plain(path, MAX_BYTES + 1)  # it may have become a link after being listed
         except OSError as error:
             raise Refused(f"Not read: {path.name} ({error.strerror}).") from None
         if len(content) > MAX_BYTES:
@@ -237,7 +238,7 @@ def _file_reader(path: Path) -> Callable[[], bytes]:
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """The path's parts. Raises Refused for a name that leads out of the folder it is unpacked in."""
+    """The path's parts. Raises Refused for a name that leads outside the folder."""
     if "\x00" in name or name.startswith(("/", "\\")) or re.match(r"^[A-Za-z]:", name):
         raise Refused(f"{name!r} would be written outside its folder.")
     parts = tuple(part for part in re.split(r"[/\\]", name) if part not in ("", "."))
@@ -247,7 +248,7 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 def _zip_time(info: zipfile.ZipInfo) -> datetime:
-    """A zip's times have no zone; they are taken for UTC."""
+    """The time of a zip's entry. It has no zone; UTC is assumed."""
     try:
         return datetime(*info.date_time, tzinfo=UTC)
     except ValueError:
@@ -255,7 +256,7 @@ def _zip_time(info: zipfile.ZipInfo) -> datetime:
 
 
 def _file_time(seconds: float) -> datetime:
-    """A file's time; one that no calendar has counts as the oldest."""
+    """A file's time. Invalid times count as the oldest."""
     try:
         return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):

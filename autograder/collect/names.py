@@ -1,4 +1,4 @@
-"""Reads from a path whose file it is, as Canvas, Moodle or nbgrader name them; refuses downloads of other systems."""
+"""Finds a file's owner from its path, as Canvas, Moodle or nbgrader name files. Refuses downloads of other systems."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from autograder.grading.submissions import is_notebook
 KINDS = ("canvas", "moodle", "plain")
 
 #: lastnamefirst_[LATE_]userid_attachmentid_filename-1.ipynb, as Canvas's lib/content_zipper.rb @05e9653c writes it; an
-#: anonymous submission has ``anon_`` and five characters. The name is the student's own choice: Canvas leaves underscores in
-#: it, and a number behind the last one, so a name may be made to look like a classmate's name and number.
+#: anonymous submission has ``anon_`` and five characters. Students choose the name, in which Canvas leaves underscores and
+#: numbers, so a name can be made to look like a classmate's name and number.
 _CANVAS = re.compile(
     r"^(?:(?P<early>LATE_)?(?P<anonymous>anon_(?P<inner>LATE_)?[A-Za-z0-9]{5})"
     r"|(?P<name>.+?)_(?P<late>LATE_)?(?P<user>[0-9]+))"
     r"_(?P<upload>[0-9]+)_(?P<file>.+)$"
 )
-#: Each place where user and attachment may stand in such a name.
+#: Each possible position of user and attachment in such a name.
 _NUMBERS = re.compile(r"(?<=.)(?=_(?P<late>LATE_)?(?P<user>[0-9]+)_(?P<upload>[0-9]+)_(?P<file>.+)$)")
-#: Canvas counts the attachments of a whole school: one or two digits begin a file's name, such as a lab's.
+#: The smallest attachment number. Canvas numbers a whole school's attachments; one or two digits are part of a file's name.
 _LOWEST_UPLOAD = 100
-#: A person's name and a file's have 255 characters at most; what is longer was made by nobody's Canvas.
+#: The most characters of such a name: Canvas limits a person's and a file's name to 255.
 _LONGEST = 1000
-#: Full Name_id_assignsubmission_file_/file.ipynb, or the same in one name when folders are off; a typed text in its place. Where
-#: groups hand in, the name and number are a group's, and who has no group is in one without a number.
+#: Full Name_id_assignsubmission_file_/file.ipynb, or the same without folders, or a typed text instead of a file. If groups
+#: hand in, name and number are the group's; students without a group share one without a number.
 _MOODLE = re.compile(
     r"^(?P<name>.+?)(?:_(?P<user>\d+))?_assignsubmission_(?P<what>file|onlinetext)(?:_(?P<file>.*))?$"
 )
-#: Moodle writes it once; a student whose own name holds it as well could pass for a classmate.
+#: Moodle writes this once. A student whose own name contains it could pass for a classmate.
 _MARK = "_assignsubmission_"
-#: What Canvas and Moodle make of a text that was typed into the page, and of an address.
+#: The files for texts and addresses that students typed into Canvas's or Moodle's page.
 TYPED = ("text.html", "onlinetext.html", "link.html")
 _RESUBMITTED = re.compile(r"-(\d+)$")
-#: Systems whose downloads are refused, and the form of their paths behind any folders around them.
+#: System whose downloads are refused -> the form of its paths, without outer folders.
 _UNREAD = {
     "Blackboard": r"[^/]+?_attempt_\d{4}(?:-\d\d){5}_[^/]+",
     "ILIAS": r"[^/]+_[^/]+_[^/_]+_\d+/\d{14}_[^/]+",
@@ -51,9 +51,9 @@ _UNREAD = {
 
 @dataclass(frozen=True)
 class Owned:
-    """A file with its owner, the name that the student gave it, and what else its path says.
+    """A file with its owner, the name that the student gave it, and other facts from its path.
 
-    ``name`` and ``number`` are what the system calls the student: Canvas's user, or Moodle's participant of this assignment.
+    ``name`` and ``number`` are the system's: Canvas's user, or Moodle's participant in this assignment.
     """
 
     entry: Entry
@@ -69,10 +69,10 @@ class Owned:
 def without_wrapper(
     entries: Sequence[Entry], lab: str, kind: str, is_owner: Callable[[str], bool] = lambda top: False
 ) -> tuple[list[Entry], str]:
-    """The entries without the folder that some programs put around all; a sentence when the only folder may be a student's.
+    """The entries without a single outer folder; and a sentence if that folder may be a student's.
 
-    It is a student's when ``is_owner`` or its name says so. It is around students' when most names in it are a system's.
-    Otherwise nobody knows: a student may have a folder that is called like a classmate.
+    It is a student's if ``is_owner`` or its name says so. It contains students' folders if most names in it have a system's
+    form. Otherwise it is unclear: a student may have a folder with a classmate's name.
     """
     tops = {entry.parts[0] for entry in entries}
     inside = [entry for entry in entries if len(entry.parts) > 1 and entry.parts[1]]
@@ -80,32 +80,32 @@ def without_wrapper(
         return list(entries), ""
     [top] = tops
     without = [replace(entry, parts=entry.parts[1:]) for entry in inside]
-    if _marked(top) or is_owner(top):
+    if _looks_like_a_systems(top) or is_owner(top):
         return list(entries), ""
-    holding = {entry.parts[0] for entry in without if may_hold_one(entry.parts[-1])}
-    if kind in ("canvas", "moodle") or 2 * sum(map(_marked, holding)) > len(holding):
+    holding = {entry.parts[0] for entry in without if may_contain_notebook(entry.parts[-1])}
+    if kind in ("canvas", "moodle") or 2 * sum(map(_looks_like_a_systems, holding)) > len(holding):
         return without, ""
     files = {entry.parts[0] for entry in without if len(entry.parts) == 1}
     unclear = {name for name in holding - {lab, *all_labs()} if not name.startswith(".")}
     return list(entries), (
-        f"“{top}” is the download's only folder: is it one student's, or around students'? Collect the folder that holds the students', or "
-        "name the one student on the class list or with --times."
+        f"“{top}” is the download's only folder: does it belong to one student, or contain the students' folders? Collect the folder that "
+        "contains them, or name the one student on the class list or with --times."
         if len(unclear) > 1 or unclear - files
         else ""
     )
 
 
-def may_hold_one(file: str) -> bool:
-    """Whether a file of this name may be a notebook, or hold one."""
+def may_contain_notebook(file: str) -> bool:
+    """Whether a file of this name may be a notebook or contain one."""
     return is_notebook(file) or file.casefold().endswith(".zip")
 
 
 def kind_and_why(entries: Sequence[Entry]) -> tuple[str, str]:
-    """Which system made this download, and how many of the names say so: the majority decides, for each student can name one.
+    """The system that made a download, and the number of names that say so. The majority decides: students choose names.
 
-    ``UserError`` for a system that is not read.
+    Raises ``UserError`` for a system that is not supported.
     """
-    votes: dict[str, str] = {}  # an owner, as far as names tell, -> the kind that the name is of
+    votes: dict[str, str] = {}  # probable owner -> kind of the name
     for entry in entries:
         top = entry.parts[0]
         canvas, moodle = _CANVAS.match(top) if len(entry.parts) == 1 else None, _MOODLE.match(top)
@@ -118,7 +118,7 @@ def kind_and_why(entries: Sequence[Entry]) -> tuple[str, str]:
     for kind, name in {"canvas": "Canvas", "moodle": "Moodle"}.items():
         count = sum(vote == kind for vote in votes.values())
         if 2 * count > len(votes):
-            _refuse_unread(entries, 1.0)  # one student's files do not outvote the others' names
+            _refuse_unread(entries, 1.0)  # one student's files must not outvote the other names
             return kind, f"{count} of {len(votes)} names are {name}'s"
     _refuse_unread(entries, 0.501)
     marked = sum(vote != "plain" for vote in votes.values())
@@ -127,38 +127,38 @@ def kind_and_why(entries: Sequence[Entry]) -> tuple[str, str]:
 
 
 def _refuse_unread(entries: Sequence[Entry], part: float) -> None:
-    """Raise ``UserError`` where this part of the paths, or more, is of a system that is not read."""
-    paths = [entry.path for entry in entries if may_hold_one(entry.parts[-1])]
+    """Raise ``UserError`` if at least this part of the paths comes from a system that is not supported."""
+    paths = [entry.path for entry in entries if may_contain_notebook(entry.parts[-1])]
     for system, form in _UNREAD.items():
         count = sum(re.fullmatch(rf"(?:[^/]+/)*?{form}", path) is not None for path in paths)
         if count and count >= part * len(paths):
             raise UserError(
-                f"This is a download of {system}, which is not read: put each student's notebook into a folder that is called "
-                "like the student, and collect the folder around these. If it is another system's, say which with --kind."
+                f"This is a download of {system}, which is not supported: put each student's notebook into a folder with the "
+                "student's name, and collect the folder that contains these. If it comes from another system, name it with --kind."
             )
 
 
 def owned(entries: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry], list[str]]:
-    """Each file with its owner, the files that are nobody's, and sentences about those that may be one's or another's."""
+    """The files with their owners, the files without an owner, and sentences about files with several possible owners."""
     mine: list[Owned] = []
     nobodys: list[Entry] = []
-    doubtful: dict[str, list[str]] = defaultdict(list)  # by the first reading: one's do not hide the others'
+    doubtful: dict[str, list[str]] = defaultdict(list)  # by the first possible owner
     for entry in entries:
         readings = _owners(entry, kind)
         if not readings:
             nobodys.append(entry)
         elif len(readings) == 1:
             mine += readings
-        elif may_hold_one(readings[0].file):
+        elif may_contain_notebook(readings[0].file):
             each = " or ".join(f"{one.student}'s" for one in readings[:3])
             doubtful[readings[0].student].append(
                 f"{shortened(entry.path)} is not collected: its name can be read as {each}. Rename it."
             )
-    return mine, nobodys, [note for some in doubtful.values() for note in first_of(some)]
+    return mine, nobodys, [note for group in doubtful.values() for note in first_of(group)]
 
 
 def _owners(entry: Entry, kind: str) -> list[Owned]:
-    """All possible owners of a file by its name. Students choose their names, so there may be several."""
+    """All possible owners of a file. Students choose their names, so there may be several."""
     top, last = entry.parts[0], entry.parts[-1]
     if kind == "canvas" and len(top) <= _LONGEST and (match := _CANVAS.match(top)):
         if not match["anonymous"]:
@@ -178,7 +178,7 @@ def _owners(entry: Entry, kind: str) -> list[Owned]:
 
 
 def _readings(entry: Entry, top: str) -> list[Owned]:
-    """All possible owners of a file of Canvas's, the one with the shortest name first."""
+    """All possible owners of a Canvas file, the one with the shortest name first."""
     found: dict[int, Owned] = {}
     for match in _NUMBERS.finditer(top):
         if match.start("user") in found or (found and int(match["upload"]) < _LOWEST_UPLOAD):
@@ -191,12 +191,12 @@ def _readings(entry: Entry, top: str) -> list[Owned]:
     return list(found.values())
 
 
-def _marked(name: str) -> bool:
+def _looks_like_a_systems(name: str) -> bool:
     return bool(_CANVAS.match(name) or _MOODLE.match(name))
 
 
 def _attempt(file: str) -> tuple[str, int]:
-    """Canvas puts ``-1``, ``-2`` … behind the name of a file that was handed in again."""
+    """A file's name and the attempt: Canvas appends ``-1``, ``-2`` … to a file that was handed in again."""
     path = PurePosixPath(file)
     match = _RESUBMITTED.search(path.stem)
     if not match:

@@ -1,4 +1,4 @@
-"""Finds the students of a download: a group's files belong to each member, and the class list gives the folders' names."""
+"""Finds the students of a download. A group's files belong to each member; the class list gives the folders' names."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from autograder.collect.names import Owned
 from autograder.collect.times import Row, Times
 from autograder.course.class_list import ClassList, Person
 from autograder.course.lists import same_name, summarize_names
-from autograder.course.worksheet import is_team
+from autograder.course.worksheet import is_same_group
 from autograder.errors import UserError
 from autograder.files import folder_name
 
 
 @dataclass(frozen=True)
 class Download:
-    """What holds for a whole download."""
+    """The facts about a whole download."""
 
     submitted: Path
     lab: str
@@ -28,33 +28,33 @@ class Download:
     times: Times | None = None
 
     def folder(self, student: str) -> Path:
-        """Where a student's notebook goes."""
+        """The folder for a student's notebook."""
         return self.submitted / folder_name(student) / self.lab
 
     def worksheet_row(self, one: Owned) -> Row | None:
-        """What Moodle's grading worksheet says of a file's owner, where there is one."""
+        """The row of a file's owner on Moodle's grading worksheet, if there is one."""
         return self.times.participant(one) if self.kind == "moodle" and self.times is not None else None
 
 
 @dataclass(frozen=True)
 class Student:
-    """A student of the download: the name of the folder, the name in the download, the files."""
+    """A student of the download: the folder's name, the name in the download, the files."""
 
     name: str
     downloaded: str
     files: tuple[Owned, ...]
-    #: Whether another student of the download seems to be the same person of the class list: then neither is that person.
+    #: Whether another student of the download matches the same person on the class list, so that neither is taken for them.
     is_apart: bool = False
 
 
 def of_members(files: Sequence[Owned], job: Download) -> list[Owned]:
-    """The files, a group's once for each member. ``UserError`` when no list says who is in a group."""
+    """The files; a group's files once for each member. Raises ``UserError`` if no list gives a group's members."""
     teams = [row for row in job.times.rows if row.team] if job.times is not None else []
     if job.kind != "moodle" or not (teams or any(not one.number for one in files)):
         return list(files)
     found = []
     for one in files:
-        members = [row for row in teams if is_team(row.team, one.name)]
+        members = [row for row in teams if is_same_group(row.team, one.name)]
         if not members:
             raise UserError(
                 f"“{one.name}” is a group, and no list says who is in it: download the assignment's grading worksheet in the "
@@ -71,7 +71,7 @@ def of_members(files: Sequence[Owned], job: Download) -> list[Owned]:
 
 
 def students_of(files: Iterable[Owned], job: Download) -> tuple[list[Student], list[str]]:
-    """The students of the download, named as on the class list where they are certainly on it, and sentences."""
+    """The students of the download, named as on the class list if the match is certain; and sentences."""
     by_owner: dict[str, list[Owned]] = defaultdict(list)
     for one in files:
         by_owner[one.student].append(one)
@@ -96,20 +96,20 @@ def students_of(files: Iterable[Owned], job: Download) -> tuple[list[Student], l
     ]
     if job.people and unknown:
         notes.append(
-            f"No worksheet says who {len(unknown)} of Moodle's are, so each keeps the download's name: {summarize_names(unknown)}. Give "
-            "the grading worksheet with --times."
+            f"No worksheet identifies {len(unknown)} of Moodle's students, so each keeps the download's name: {summarize_names(unknown)}. "
+            "Give the grading worksheet with --times."
         )
     return students, notes
 
 
 def _person(one: Owned, job: Download, notes: list[str]) -> Person | None:
-    """The file's owner on the class list, by the system's ids; None when that is not certain."""
+    """The file's owner on the class list, by the system's ids; None if that is not certain."""
     if job.kind == "canvas":
         person = job.people.of_canvas(one.number)
         if person is not None and person.name and one.name and not same_name(person.name, one.name):
             notes.append(
                 f"{one.student}: Canvas's number {one.number} is “{person.name}” on the class list and “{one.name}” in the download: "
-                "the folder keeps the download's name, until you mend the list."
+                "the folder keeps the download's name until you correct the list."
             )
             return None
         return person
@@ -120,6 +120,6 @@ def _person(one: Owned, job: Download, notes: list[str]) -> Person | None:
     known = {person.student: person for word in ids if (person := job.people.find(word)) is not None}
     if len(known) > 1:
         notes.append(
-            f"{one.student}: the class list has {summarize_names(sorted(known))} by the worksheet's address and numbers; the folder keeps its own name."
+            f"{one.student}: the worksheet's address and numbers match {summarize_names(sorted(known))} on the class list; the folder keeps its own name."
         )
     return known.popitem()[1] if len(known) == 1 else None

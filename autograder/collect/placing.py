@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.collect.entries import Entry, Refused, first_of, inner_entries
-from autograder.collect.names import TYPED, Owned, may_hold_one
+from autograder.collect.names import TYPED, Owned, may_contain_notebook
 from autograder.collect.people import Download, Student
 from autograder.course.other_lab import other_lab
 from autograder.course.policy_file import settings
@@ -16,7 +16,7 @@ from autograder.errors import UserError
 from autograder.files import parse_time, timestamp_in, write_atomically
 from autograder.grading.submissions import is_notebook, only_answered
 
-#: A zip stays in memory until its student is done.
+#: The most zips of one student. They stay in memory until the student is done.
 MAX_ZIPS = 5
 
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
@@ -32,10 +32,10 @@ class Outcome:
 
 
 def place(student: Student, time: str, job: Download) -> Outcome:
-    """Write one student's notebook, if there is one. Whatever was handed in, the class goes on."""
+    """Write one student's notebook, if there is one. An error in one submission does not stop the class."""
     try:
         return collect_student(student, time, job)
-    except UserError:  # a full disk, say, concerns everybody
+    except UserError:  # a full disk, for example, concerns everybody
         raise
     except Exception as error:
         why = f"{student.name}: what was handed in could not be collected ({type(error).__name__})."
@@ -43,10 +43,10 @@ def place(student: Student, time: str, job: Download) -> Outcome:
 
 
 def make_folder(student: Student, job: Download) -> list[str]:
-    """Make the folder of a student without a notebook, who so has a row (``missing``) in the results; sentences about it."""
+    """Make the folder of a student without a notebook, so that the results show them as ``missing``. Returns sentences."""
     first = student.files[0]
-    if job.kind == "plain":  # other files may lie beside the students' folders
-        is_theirs = any(len(one.entry.parts) > 1 or may_hold_one(one.file) for one in student.files)
+    if job.kind == "plain":  # the folder may contain other files beside the students' folders
+        is_theirs = any(len(one.entry.parts) > 1 or may_contain_notebook(one.file) for one in student.files)
         if first.entry.parts[0].startswith(".") or not is_theirs:
             return []
     folder = job.folder(student.name)
@@ -89,7 +89,7 @@ def collect_student(student: Student, time: str, job: Download) -> Outcome:
 
 def _write(target: Path, content: bytes, time: str) -> None:
     if not (target.is_file() and target.read_bytes() == content):
-        # The old notebook's time goes first: when the disk is full, collecting again finds the same notebook without a time.
+        # The old time is removed first: if the disk is full, the next collection finds the notebook without a wrong time.
         target.with_name("timestamp.txt").unlink(missing_ok=True)
     write_atomically(target, content)
     if time:
@@ -97,13 +97,13 @@ def _write(target: Path, content: bytes, time: str) -> None:
 
 
 def _notebooks(files: Sequence[Owned], lab: str) -> tuple[list[Owned], list[str]]:
-    """The student's notebooks of this lab, those inside handed-in zips too, and sentences about what was not read."""
+    """The student's notebooks of this lab, also inside zips, and sentences about files that were not read."""
     held: list[Owned] = []
     notes: list[str] = []
     unread: list[str] = []
     zips = 0
     for one in files:
-        if one.entry.is_refused:  # a note says why
+        if one.entry.is_refused:  # a note says so already
             continue
         if not one.file.casefold().endswith(".zip"):
             held.append(one)
@@ -119,16 +119,16 @@ def _notebooks(files: Sequence[Owned], lab: str) -> tuple[list[Owned], list[str]
 
 
 def _of_another_lab(entry: Entry, lab: str) -> bool:
-    """Whether the notebook lies in another lab's folder of nbgrader's layout, which is called like the notebook."""
+    """Whether the notebook lies in another lab's folder of nbgrader's layout: folder and notebook have the same name."""
     stem = entry.parts[-1].rsplit(".", 1)[0]
-    is_a_labs = stem[:2].isdigit() and stem[2:3] == "_"  # a student may be a number
+    is_a_labs = stem[:2].isdigit() and stem[2:3] == "_"  # a student's folder may be a number
     return len(entry.parts) > 1 and entry.parts[-2] == stem != lab and is_a_labs
 
 
 def _choose(notebooks: Sequence[Owned], lab: str) -> tuple[Owned, str]:
-    """One of several notebooks, and a sentence that says which, and why.
+    """Choose one of several notebooks. Returns it, and a sentence about the choice and its reason.
 
-    The only one with an answer counts, else the one with the right name; of several such, or without one, the last.
+    The only notebook with an answer counts, else the one with the right name; with several or none of these, the last.
     """
     right = [one for one in notebooks if one.file == f"{lab}.ipynb"]
     answered = only_answered(notebooks, lab, lambda one: one.entry.read(), Refused)
@@ -146,13 +146,13 @@ def _choose(notebooks: Sequence[Owned], lab: str) -> tuple[Owned, str]:
     if len(candidates) > 1:
         why = next(
             (words for words, order in orders.items() if len({order(one) for one in candidates}) > 1),
-            "which is like the others in all that tells",
+            "which nothing tells from the others",
         )
     return chosen, f" handed in {len(notebooks)} notebooks: {chosen.entry.path}, {why}, was taken."
 
 
 def _may_replace(target: Path, content: bytes, time: str) -> tuple[bool, str]:
-    """Whether the notebook replaces the one that is there, and a sentence. One that is known to be newer stays."""
+    """Whether the notebook replaces an existing one, and a sentence. An existing one stays if it is known to be newer."""
     try:
         if not target.exists() or target.read_bytes() == content:
             return True, ""
@@ -161,5 +161,5 @@ def _may_replace(target: Path, content: bytes, time: str) -> tuple[bool, str]:
         if old and new and old > new:
             return False, "the notebook collected before is newer and stays."
     except (OSError, ValueError):
-        pass  # without both times nobody knows which is newer: the one that comes in now is taken
+        pass  # without both times it is unknown which is newer: the new one is taken
     return True, "replaced the notebook collected before."

@@ -1,7 +1,7 @@
-"""Reads when each submission came in, from a list that the teacher gives and never from a file's own time.
+"""Reads the time of each submission from the teacher's list, never from a file's own time.
 
-A bulk download stamps its entries with the moment of the download (Canvas: rubyzip's default in lib/content_zipper.rb
-@05e9653c; Moodle: ZipStream's now), and a clone's files are as old as the clone.
+The files of a bulk download have the time of the download (Canvas: rubyzip's default in lib/content_zipper.rb @05e9653c;
+Moodle: ZipStream's now), and the files of a clone have the time of cloning.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ from autograder.errors import UserError
 #: Columns that identify a student in any system.
 _KEYS = ("email", "id number", "username", "login", "sis id")
 _WHO = ("student", *_KEYS)
-#: Kind of download -> the row's number that its files' names have, too.
+#: Kind of download -> the row's number that also occurs in its files' names.
 _NUMBER = {"moodle": "participant", "canvas": "canvas_id"}
-#: A cell that says that nothing was handed in.
+#: Cells that mean that nothing was handed in.
 _NEVER = frozenset({"", "-", "null", "none"})
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the list: whom it names, and when they handed in (None: they did not)."""
+    """One row of the list: the student's names and ids, and the time of submission (None: nothing handed in)."""
 
     words: frozenset[str]
-    #: Column ``student``: the folder's name in a list made by hand; a name, which students may change, in a system's list.
+    #: Column ``student``: the folder's name in a hand-made list; in a system's list a name, which students may change.
     student: str
     participant: str
     canvas_id: str
     name: str
     when: datetime | None
-    #: From Moodle's worksheet alone: a draft or a reopened attempt; the group; the student's due date (UTC).
+    #: Only from Moodle's worksheet: whether it is a draft or reopened attempt; the group; the student's due date (UTC).
     is_unsubmitted: bool = False
     team: str = ""
     due: datetime | None = None
 
     def number(self, kind: str) -> str:
-        """The number that a download of this kind has, too ("" for none)."""
+        """The row's number that also occurs in a download of this kind; "" for none."""
         return str(getattr(self, _NUMBER[kind])) if kind in _NUMBER else ""
 
     def is_anothers(self, one: Owned, kind: str) -> bool:
-        """Whether the row has the number of a file's owner, and another name."""
+        """Whether the row has the number of a file's owner but another name."""
         if not one.number or self.number(kind) != one.number:
             return False
         if kind == "moodle":
@@ -78,19 +78,19 @@ class Times:
     notes: tuple[str, ...] = ()
 
     def names(self, word: str) -> bool:
-        """Whether a row is of somebody who is called so."""
+        """Whether a row belongs to a student of this name."""
         return any(folded(word) in (folded(row.student), *row.words) for row in self.rows)
 
     def participant(self, one: Owned) -> Row | None:
-        """The worksheet's row with the number of a file's owner, when the names agree too."""
+        """The worksheet's row with the number of a file's owner, if the names agree."""
         mine = (row for row in self.rows if one.number and row.participant == one.number)
         return next((row for row in mine if not row.is_anothers(one, "moodle")), None)
 
     def rows_of(self, one: Owned, person: Person | None, kind: str, folder: str, *, exact: bool) -> list[Row]:
-        """The student's rows, by the surest column of the list: the system's number, else ids, else the column ``student``.
+        """The student's rows, by the most reliable column: the system's number, else ids, else the column ``student``.
 
-        ``person`` is the student on the class list, if certain, and ``folder`` the name in the download. With ``exact`` capitals
-        count, for another student's name differs by them alone.
+        ``person`` is the student on the class list, if certain; ``folder`` is the name in the download. ``exact`` makes
+        capitals count, if another student's name differs only by capitals.
         """
         called = {one.student, folder}
         if one.number and any(row.number(kind) for row in self.rows):
@@ -108,7 +108,7 @@ class Times:
 def read_times(path: Path, zone: str) -> Times:
     """Read a list of times. Times without a zone are in ``zone``.
 
-    ``UserError`` for a list without times or people, of several assignments, and for a time that cannot be read without guessing.
+    Raises ``UserError`` for a list without times or people, for several assignments, and for an ambiguous time.
     """
     table = read_list(path)
     table.require_column("submitted", "when each student handed in")
@@ -156,7 +156,7 @@ def _row(table: CsvList, row: tuple[str, ...], when: datetime | None, zone: str,
 
 
 def _time(text: str, zone: str, path: Path, number: int) -> tuple[datetime, bool]:
-    """The time in UTC, and whether the text itself named a zone."""
+    """The time in UTC, and whether the text names a zone."""
     try:
         if time := time_in(text):
             return in_utc(time, zone), time.tzinfo is not None

@@ -1,1 +1,1 @@
-"""What a course is: its labs as written, its policy, what is built from them and who may see what."""
+"""Reads a course: its labs and policy, the notebooks built from them, and who may see which files."""

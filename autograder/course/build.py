@@ -1,4 +1,4 @@
-"""From masters to notebooks: the executed instructor's copy, and the student's through nbgrader's preprocessors."""
+"""Builds notebooks from masters: the executed instructor's copy, and the student's by nbgrader's preprocessors."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from autograder.course.visible_files import data_files
 from autograder.errors import UserError
 from autograder.files import write_atomically
 
-#: A cell of a lab may compute this long before the build gives up on it.
+#: Seconds that a cell of a lab may compute before the build gives up.
 CELL_SECONDS = 600
 #: The beginning of the line that ``until_written`` shows in place of a cell's results.
 _WAITED = "○ This cell "
-#: What a student's machine is asked for: a minute on two cores, and memory that leaves room for a browser.
+#: The most CPU time and memory of a lab on a student's machine: a minute on two cores, and room for a browser.
 CPU_SECONDS = 120.0
 MEMORY_BYTES = 1_500_000_000
 
-#: The last cell of an executed master: what its kernel took. Where there is no ``resource`` (Windows), memory is not known.
+#: The last cell of an executed master: prints its kernel's CPU time and memory (0 on Windows, without ``resource``).
 _MEASURE = """import json, sys, time
 try:
     import resource
@@ -50,7 +50,7 @@ except ImportError:
 
 @dataclass(frozen=True)
 class Usage:
-    """What running a whole notebook took: CPU time and memory of its kernel, and seconds of each cell that is graded."""
+    """The cost of running a notebook: its kernel's CPU time and memory, and the seconds of each graded cell."""
 
     cpu_seconds: float
     memory_bytes: float
@@ -58,7 +58,7 @@ class Usage:
 
 
 def too_costly(lab: str, used: Usage) -> list[str]:
-    """Sentences for what takes longer, or more memory, than a student's machine or grading gives it."""
+    """Sentences about time and memory beyond the limits of a student's machine or of grading."""
     limits, total = limits_of(lab), sum(used.graded.values())
     faults = [
         f"the cell {name} computes for {seconds:.0f} s, and grading stops it after {limits.cell_seconds:g} s"
@@ -89,7 +89,7 @@ def student_notebook(lab: str) -> Path:
 
 
 def released_notebook(lab: str) -> NotebookNode:
-    """The student's version of a lab: solutions, hidden tests and outputs gone, checksums in place."""
+    """The student's version of a lab: without solutions, hidden tests and outputs, with checksums."""
     notebook = copy.deepcopy(read_master(lab))
     resources: dict[str, Any] = {"nbgrader": {"notebook": lab}}
     for step in (
@@ -109,7 +109,7 @@ def released_notebook(lab: str) -> NotebookNode:
 
 
 def execute(notebook: NotebookNode, folder: Path) -> Usage:
-    """Run every cell in a fresh kernel, outputs kept, and say what it took. Raises nbclient's ``CellExecutionError``."""
+    """Run every cell in a new kernel, keeping the outputs. Returns the cost. Raises nbclient's ``CellExecutionError``."""
     from nbclient import NotebookClient
 
     notebook.cells.append(nbformat.v4.new_code_cell(_MEASURE))
@@ -128,11 +128,11 @@ def execute(notebook: NotebookNode, folder: Path) -> Usage:
 
 
 def build(lab: str, *, force: bool = False) -> tuple[bool, str]:
-    """Write both notebooks of a lab; execute only when a source changed since the last build, or ``force``.
+    """Write both notebooks of a lab. Execute the master only if a source changed since the last build, or with ``force``.
 
     Returns whether the master was executed, and the fault of the notebooks ("" for none).
     """
-    from nbclient.exceptions import CellExecutionError  # it loads Jupyter's client: only where something runs
+    from nbclient.exceptions import CellExecutionError  # slow: loads Jupyter's client
 
     master = read_master(lab)
     target = solution_notebook(lab)
@@ -156,7 +156,7 @@ def build(lab: str, *, force: bool = False) -> tuple[bool, str]:
 
 @contextlib.contextmanager
 def _where_it_runs(lab: str) -> Iterator[Path]:
-    """The folder in which a master is executed: its own, and for an imported one a copy of the files that lay beside it."""
+    """The folder in which a master is executed: its own; for an imported lab, a copy of the files beside the notebook."""
     if not source_of_import(lab):
         yield solution_notebook(lab).parent
         return
@@ -167,7 +167,7 @@ def _where_it_runs(lab: str) -> Iterator[Path]:
 
 
 def drift_of(lab: str) -> str:
-    """How the built notebooks differ from what the master says ("" when they do not). Executes nothing."""
+    """How the built notebooks differ from the master ("" if they do not). Executes nothing."""
     return _drift_of_solution(lab) or _drift_of_release(lab)
 
 

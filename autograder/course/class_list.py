@@ -29,7 +29,7 @@ from autograder.files import folder_name
 
 @dataclass(frozen=True)
 class Person:
-    """One student. ``student`` is the name of the folder; the ids are "" where the list does not say them."""
+    """One student. ``student`` is the folder's name. Ids that the list does not have are ""."""
 
     student: str
     name: str = ""
@@ -42,7 +42,7 @@ class Person:
 
     @property
     def keys(self) -> set[str]:
-        """The words that mean this person and nobody else on the list (Canvas's number apart: other systems count, too)."""
+        """The words that identify this person on the list, without Canvas's number: other systems use numbers, too."""
         return {folded(key) for key in (self.student, self.email, self.id_number, self.username) if key}
 
 
@@ -59,14 +59,13 @@ class ClassList:
         return self.path is not None
 
     def find(self, word: str) -> Person | None:
-        """The person whom a folder's name, a login, an address or an ID number means."""
+        """The person with this folder's name, login, e-mail address or ID number."""
         return self._by_key.get(folded(word))
 
     def of_login(self, login: str) -> Person | None:
-        """The person whose user name this is, or whose ``student`` where the list has no user names.
+        """The person with this user name or, if the list has no user names, with this ``student``.
 
-        Only case may differ, as it may on a hub: a login is chosen by whoever bears it, so nothing else that resembles
-        somebody's data may make it theirs.
+        Only case may differ, as on a hub. People choose their logins, so no other resemblance counts.
         """
         names = {person.username: person for person in self.people if person.username} or {
             person.student: person for person in self.people
@@ -75,13 +74,13 @@ class ClassList:
         return next((person for name, person in names.items() if name.lower() == wanted), None)
 
     def of_canvas(self, user_id: str) -> Person | None:
-        """The person with this number of Canvas's."""
+        """The person with this Canvas number."""
         return next((person for person in self.people if user_id and person.canvas_id == user_id), None)
 
     def of_folder(self, folder: str) -> Person | None:
-        """The person of a student's folder, Canvas's ``lovelaceada_4711`` too when number and name agree.
+        """The person to whom a student's folder belongs, also Canvas's ``lovelaceada_4711`` if number and name agree.
 
-        A name that cannot be a folder's (``Sammy Davis Jr.``) has the folder that ``collect`` made for it.
+        A name that no folder can have (``Sammy Davis Jr.``) has the folder that ``collect`` made for it.
         """
         name, _, number = folder.rpartition("_")
         person = self.of_canvas(number) if name and number.isdigit() else None
@@ -90,22 +89,22 @@ class ClassList:
 
     @cached_property
     def _by_made_name(self) -> dict[str, Person]:
-        """The folders' names that had to be made, since the persons' own could not be a folder's."""
+        """Folder's name -> person, for people whose own name cannot be a folder's."""
         made = {folder_name(person.student): person for person in self.people}
         return {name: person for name, person in made.items() if name != person.student}
 
     def of_folders(self, folders: Iterable[str]) -> dict[str, Person]:
-        """The person of each folder that is somebody's.
+        """Folder -> person, for the folders that belong to somebody.
 
-        Of two folders that seem to be one person's, neither is: some systems let students choose their names, and one may
-        choose what the list calls a classmate.
+        Two folders that seem to be the same person's are both left out: some systems let students choose their names, and
+        one may choose a classmate's.
         """
         found = {folder: person for folder in folders if (person := self.of_folder(folder)) is not None}
         count = Counter(person.student for person in found.values())
         return {folder: person for folder, person in found.items() if count[person.student] == 1}
 
     def claimed_twice(self, folders: Iterable[str]) -> dict[str, list[str]]:
-        """Students with several folders, and which: ``of_folders`` leaves all of these out."""
+        """Student -> folders, for students with several folders, which ``of_folders`` leaves out."""
         claims: dict[str, list[str]] = defaultdict(list)
         for folder in folders:
             if (person := self.of_folder(folder)) is not None:
@@ -113,21 +112,21 @@ class ClassList:
         return {student: mine for student, mine in claims.items() if len(mine) > 1}
 
     def absent(self, folders: Iterable[str]) -> list[Person]:
-        """The people without a folder."""
+        """The people on the list without a folder."""
         there = {person.student for folder in folders if (person := self.of_folder(folder)) is not None}
         return [person for person in self.people if person.student not in there]
 
     def notes_about(self, folders: Collection[str], absent: str) -> list[str]:
-        """Sentences about folders of nobody on the list, and about people without a folder, which begins with ``absent``."""
+        """Sentences about folders of strangers, and about people without a folder; ``absent`` begins the second."""
         strangers = [folder for folder in folders if self and self.of_folder(folder) is None]
         without = [person.student for person in self.absent(folders)]
         return sentences_about({"Not on the class list": strangers, absent: without})
 
 
 def read_class_list(path: Path, team: Collection[str] = ()) -> ClassList:
-    """Read the list. ``UserError`` when it does not say who somebody is, or says it twice.
+    """Read the list. Raises ``UserError`` if a student has no identifier, or two share one.
 
-    Who is in the ``team``, or is no student by the list's column of roles, is not in the class.
+    Members of the ``team``, and people who are no students by the list's column of roles, are left out.
     """
     table = read_list(path)
     _refuse_columns_that_may_be_others(table)
@@ -172,7 +171,7 @@ def _is_student(table: CsvList, row: Sequence[str]) -> bool:
 
 
 def _refuse_columns_that_may_be_others(table: CsvList) -> None:
-    """Refuse columns of a hand-made list whose names are unclear or not read."""
+    """Refuse columns of a hand-made list whose names are ambiguous or not supported."""
     if table.is_canvas:
         return
     number = table.column("canvas id")
@@ -206,7 +205,7 @@ def _person(table: CsvList, row: tuple[str, ...], number: int) -> Person:
     days = number_in(extension) if extension else None
     if extension and (days is None or not 0 < days <= 366):
         raise UserError(
-            f"Row {number} of the class list {table.path}: the extension “{extension}” is no number of days, at most 366."
+            f"Row {number} of the class list {table.path}: the extension “{extension}” must be a number of days, at most 366."
         )
     section = table.value(row, "groups")
     person = Person(student, name, email, canvas_id, id_number, username, section, days)

@@ -1,4 +1,4 @@
-"""The extensions that the teaching team gave while the course ran: ``extensions.csv`` beside ``course.toml``, a line each."""
+"""Reads and writes ``extensions.csv`` beside ``course.toml``: the extensions that the team gives while the course runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEADER = ("lab", "student", "days")
 
 
 def granted(file: Path, lab: str) -> dict[str, float]:
-    """The days that the file gives each name for a lab (0: none after all), in the order of the lines in force."""
+    """Name -> days that the file gives for a lab (0: extension withdrawn), in the order of the lines."""
     try:
         changed = file.stat().st_mtime_ns
     except OSError:
@@ -28,15 +28,15 @@ def granted(file: Path, lab: str) -> dict[str, float]:
 
 
 def add(file: Path, lab: str, student: str, days: float) -> None:
-    """Write a line; it has reached the disk when this returns. What stands in the file stays, more columns too, in our way of writing."""
+    """Append a line, which is on the disk on return. Existing lines and additional columns stay, perhaps reformatted."""
     header: tuple[str, ...] = _HEADER
     rows: tuple[tuple[str, ...], ...] = ()
-    target = file.resolve()  # a link stays one
+    target = file.resolve()  # so that a link stays a link
     if file.exists():
-        _read(file, file.stat().st_mtime_ns)  # a list that cannot be read is not made longer
+        _read(file, file.stat().st_mtime_ns)  # raises for an invalid file, which is left alone
         table = read_list(file)
         header, rows = table.header, table.rows
-    days = math.ceil(days * 1e6 - 1e-6) / 1e6  # never a moment less than was given
+    days = math.ceil(days * 1e6 - 1e-6) / 1e6  # rounded up, in the student's favour
     line = (lab, safe_cell(student), f"{days:.9g}")
     try:
         new = target.with_name(f"{target.name}.new")
@@ -54,7 +54,7 @@ def add(file: Path, lab: str, student: str, days: float) -> None:
 
 @lru_cache(maxsize=8)
 def _read(file: Path, changed: int) -> dict[tuple[str, str], tuple[int, float]]:
-    """The last row about each lab and student, and the days that it gives. ``changed`` tells one state of the file from the next."""
+    """(lab, student) -> (row, days) of the last row about them. ``changed``, the file's time, is a key of the cache."""
     table = read_list(file)
     if tuple(map(folded, table.header[:3])) != _HEADER:
         raise UserError(

@@ -1,4 +1,4 @@
-"""What a lab is to the harness: its name, its questions and their points, its master cells."""
+"""A lab's description for the harness: name, questions with points, master cells."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LabSpec:
         return float(sum(points for _, points in self.questions))
 
     def with_points(self, points: Mapping[str, float]) -> LabSpec:
-        """The same lab where the named questions and written answers give other points."""
+        """A copy of the lab with other points for the named questions and written answers."""
         if not points:
             return self
         cells = copy.deepcopy(self.cells)

@@ -28,16 +28,16 @@ _WORDS: list[dict[str, list[str]]] = list(
     json.loads(Path(__file__).with_name("moodle_words.json").read_text(encoding="utf-8")).values()
 )
 
-#: The name in the row of Canvas's export that holds each assignment's points.
+#: The name in the row of Canvas's export that gives each assignment's points.
 POINTS_POSSIBLE = "points possible"
-#: The student that each course of Canvas's has, for its teachers to try things.
+#: The test student that every Canvas course has for its teachers.
 TEST_STUDENT = "student, test"
-#: Names that a sentence lists.
+#: The most names that a sentence lists.
 NAMED = 10
 
 
 def folded(text: str) -> str:
-    """A text for comparing: no case, no accents, straight apostrophes, single spaces."""
+    """A text normalised for comparing: no case, no accents, straight apostrophes, single spaces."""
     plain = unicodedata.normalize("NFKD", text.replace("’", "'").replace("\ufeff", ""))
     return " ".join("".join(c for c in plain if not unicodedata.combining(c)).casefold().split())
 
@@ -48,12 +48,12 @@ def letters(text: str) -> str:
 
 
 def words(role: str) -> tuple[str, ...]:
-    """The names of this role's column or value in each of Moodle's languages and in other systems."""
+    """All names of a role's column or value, in Moodle's languages and in other systems."""
     return tuple(dict.fromkeys(word for language in _WORDS for word in language.get(role, ())))
 
 
 _NAMES = {role: frozenset(map(letters, words(role))) for language in _WORDS for role in language}
-#: Month -> its number, in each language of Moodle's and by its first three English letters.
+#: Month -> number, in each of Moodle's languages and for three-letter English names.
 MONTHS = {
     name: number
     for language in _WORDS
@@ -63,13 +63,13 @@ MONTHS = {
 
 
 def is_called(text: str, role: str) -> bool:
-    """Whether Moodle or another system calls a column, or a value, of this role so."""
+    """Whether ``text`` is a name of this role's column or value, in Moodle or another system."""
     return letters(text) in _NAMES[role]
 
 
 @dataclass(frozen=True)
 class CsvList:
-    """A list as it was read: the header, the rows (each as long as the header), and how it was written."""
+    """A list: the header, the rows (each as long as the header), and the format."""
 
     path: Path
     header: tuple[str, ...]
@@ -78,10 +78,10 @@ class CsvList:
     notes: tuple[str, ...] = ()
 
     def column(self, role: str) -> int | None:
-        """The position of the column with this role. ``UserError`` when two columns could be it."""
+        """The position of the column with this role, or None. Raises ``UserError`` if two columns fit."""
         numbers = [number for number, name in enumerate(self.header) if is_called(name, role)]
         if role == "first name" and self.column("last name") is None:
-            return None  # Italian calls a full name “Nome” as well
+            return None  # in Italian “Nome” can also be a full name
         if role == "full name" and self.column("last name") is not None:
             numbers = [number for number in numbers if not is_called(self.header[number], "first name")]
         if len(numbers) > 1:
@@ -92,7 +92,7 @@ class CsvList:
         return numbers[0] if numbers else None
 
     def require_column(self, role: str, what_for: str) -> int:
-        """``column``; a ``UserError`` that says what was looked for and what stands there when there is none."""
+        """``column``, but raises a ``UserError`` that names the missing column and the existing ones."""
         number = self.column(role)
         if number is None:
             raise UserError(
@@ -108,26 +108,26 @@ class CsvList:
         return [list(dict.fromkeys(filter(None, column))) for column in cells]
 
     def value(self, row: Sequence[str], role: str) -> str:
-        """The row's value for a role ("" without such a column)."""
+        """The row's value for a role; "" if there is no column for it."""
         column = self.column(role)
         return row[column].strip() if column is not None else ""
 
     def name(self, row: Sequence[str]) -> str:
-        """The full name of the row's person ("" when the list does not say)."""
-        whole = self.value(row, "full name")
-        return whole or " ".join(filter(None, (self.value(row, "first name"), self.value(row, "last name"))))
+        """The full name of the row's person; "" if the list does not give it."""
+        full = self.value(row, "full name")
+        return full or " ".join(filter(None, (self.value(row, "first name"), self.value(row, "last name"))))
 
     def row_name(self, row: Sequence[str]) -> str:
-        """The full name of the row's person, on Canvas's list too ("" when the list does not say)."""
+        """The full name of the row's person, also on Canvas's list; "" if the list does not give it."""
         return row[0].strip() if self.is_canvas else self.name(row)
 
     @property
     def is_canvas(self) -> bool:
-        """Whether this is Canvas's own gradebook export: there “Student” is a name, and “ID” Canvas's number."""
+        """Whether this is Canvas's gradebook export, in which “Student” is a name and “ID” Canvas's number."""
         return bool(self.header) and folded(self.header[0]) == "student" and "id" in map(folded, self.header)
 
     def is_person(self, row: Sequence[str]) -> bool:
-        """Whether the row is somebody's. Canvas's rows about the assignments have no number and no login, its test student has."""
+        """Whether the row is a person's. Canvas also has rows about assignments, without number and login, and a test student."""
         if not self.is_canvas:
             return True
         known = any(self.value(row, role) for role in ("canvas's ID", "sis id", "login"))
@@ -135,22 +135,22 @@ class CsvList:
 
     @cached_property
     def points_possible(self) -> tuple[str, ...] | None:
-        """The row of Canvas's list that holds each assignment's points: known by what it lacks, for a person may be called so."""
+        """The row with the assignments' points in Canvas's list. It has no number or login; a person could have its name."""
         rows = (row for row in self.rows if folded(row[0]) == POINTS_POSSIBLE and not self.is_person(row))
         return next(rows, None) if self.is_canvas else None
 
     @property
     def shown_header(self) -> str:
         """The first columns, for sentences."""
-        few = ", ".join(f"“{name}”" for name in self.header[:8])
-        return few + (" …" if len(self.header) > 8 else "")
+        first = ", ".join(f"“{name}”" for name in self.header[:8])
+        return first + (" …" if len(self.header) > 8 else "")
 
     @cached_property
     def decimal_comma(self) -> bool:
         """Whether the system that wrote the list writes numbers with a decimal comma.
 
-        Its own numbers tell (grades, maxima, Canvas's points possible), or else the columns that are numbers in most rows: what
-        stands in the cells of a text, a student may have typed.
+        The system's own numbers decide (grades, maxima, Canvas's points possible), or else columns with numbers in most rows.
+        Other cells may contain text that a student typed.
         """
         own = [
             c for c, name in enumerate(self.header) if is_called(name, "grade") or is_called(name, "maximum")
@@ -167,17 +167,17 @@ class CsvList:
 
 
 def _separator_in(text: str) -> str:
-    """The mark before a number's decimals ("" where it has none, or is no number)."""
+    """The decimal separator of a number; "" if it has none or is no number."""
     match = re.fullmatch(r"-?\d+([.,])\d+", text.strip())
     return match.group(1) if match else ""
 
 
-#: A cell may hold all that a student typed into a text field: Python's csv module would stop at 131,072 characters.
+#: A cell may hold a long text that a student typed; the csv module's default limit is 131,072 characters.
 csv.field_size_limit(1 << 30)
 
 
 def read_list(path: Path) -> CsvList:
-    """Read a list from a CSV or JSON file. Raises ``UserError`` in one sentence."""
+    """Read a list from a CSV or JSON file. Raises ``UserError``, in one sentence."""
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -204,7 +204,7 @@ def read_list(path: Path) -> CsvList:
 
 
 def _rows_of_csv(text: str, path: Path) -> tuple[list[list[str]], str]:
-    """The rows that are not empty, and the separator."""
+    """The non-empty rows, and the separator."""
     lines = text.lstrip("\ufeff").splitlines(keepends=True)
     header_line = next((line for line in lines if line.strip()), "")
     separator = max(
@@ -219,13 +219,13 @@ def _rows_of_csv(text: str, path: Path) -> tuple[list[list[str]], str]:
     except csv.Error as error:
         raise UserError(
             f"The list {path} is not a CSV file ({error}, in the row that begins in line {began}): "
-            "a quotation mark too many or too few?"
+            "is there a quotation mark too many or too few?"
         ) from error
     return table, separator
 
 
 def _objects(raw: bytes) -> list[dict[str, Any]] | None:
-    """The objects of a JSON list, which Moodle puts into another list; None for anything else."""
+    """The objects of a JSON list, which Moodle nests in another list; None for other content."""
     try:
         content = json.loads(raw)
     except (ValueError, RecursionError):
@@ -238,7 +238,7 @@ def _objects(raw: bytes) -> list[dict[str, Any]] | None:
 
 
 def _as_text(value: Any) -> str:
-    """A JSON value as a cell: of objects (roles, groups) their names."""
+    """A JSON value as a cell; objects (roles, groups) become their names."""
     if isinstance(value, list):
         return ", ".join(map(_as_text, value))
     if isinstance(value, dict):
@@ -247,7 +247,7 @@ def _as_text(value: Any) -> str:
 
 
 def _decoded(raw: bytes, path: Path) -> tuple[str, tuple[str, ...]]:
-    """The text, and a sentence where the encoding had to be chosen."""
+    """The text, and a note if the encoding had to be guessed."""
     if raw.startswith(b"PK\x03\x04"):
         raise UserError(f"The list {path} is a workbook: export it as CSV.")
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -267,7 +267,7 @@ def _decoded(raw: bytes, path: Path) -> tuple[str, tuple[str, ...]]:
 
 
 def number_in(text: str) -> float | None:
-    """A number with a decimal point or comma, as programs write it (1e-05); None for anything else."""
+    """The number, with decimal point or comma, perhaps an exponent (1e-05); None for other text."""
     clean = text.strip().removesuffix("%").strip()
     if not re.fullmatch(r"-?\d+([.,]\d+)?([eE][+-]?\d+)?", clean):
         return None
@@ -276,36 +276,36 @@ def number_in(text: str) -> float | None:
 
 
 def may_be_thousands(text: str) -> bool:
-    """Whether a point or comma may part thousands, as Canvas writes them: “1,000”."""
+    """Whether a point or comma may separate thousands, as in Canvas's “1,000”."""
     return re.fullmatch(r"[1-9]\d{0,2}([.,]\d{3})+", text.strip()) is not None
 
 
 def summarize_names(names: Sequence[str]) -> str:
-    """The first names and how many more there are, for sentences."""
+    """Up to ``NAMED`` names and the number of further ones, for sentences."""
     return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def sentences_about(names: Mapping[str, Sequence[str]]) -> list[str]:
-    """A sentence for each beginning that is about anybody, which ends with their names."""
-    return [f"{said}: {summarize_names(some)}." for said, some in names.items() if some]
+    """A sentence for each beginning that has names: the beginning and the names."""
+    return [f"{beginning}: {summarize_names(group)}." for beginning, group in names.items() if group]
 
 
 def number_of_participant(text: str) -> str:
-    """The number in Moodle's Identifier, “Participant 123” in any language ("" when it is none)."""
+    """The number in Moodle's Identifier, “Participant 123” in any language; "" for other text."""
     match = re.fullmatch(r"\D*?\s*(\d+)", text.strip())
     return match.group(1) if match else ""
 
 
 def same_name(one: str, other: str) -> bool:
-    """Whether two texts are one name, however its parts are ordered and joined: “Lovelace, Ada”, “lovelaceada”."""
+    """Whether two texts are the same name with its parts in any order and spelling: “Lovelace, Ada”, “lovelaceada”."""
     return bool(_spellings(one) & _spellings(other))
 
 
 def same_participant(listed: str, downloaded: str) -> bool:
-    """Whether the name in a download of Moodle's is that on its worksheet.
+    """Whether a name in Moodle's download is the same person as a name on its worksheet.
 
-    A blind worksheet has no names, and the download calls everybody “Participant” in the teacher's language. With groups the
-    group's name and a hyphen stand before the person's.
+    A blind worksheet has no names, and the download calls everybody “Participant” in the teacher's language. With groups,
+    the group's name and a hyphen precede the person's name.
     """
     if not listed:
         return is_called(downloaded, "hidden user")

@@ -7,11 +7,11 @@
 ``# %% test="softmax" points=4``          the test cell: its visible part; the hidden region is added here
 ``# %% [markdown] written="why" points=2``  a text answer that a person grades
 ``# %% tags=["skip-grading"]``            not run when grading (figures, demos, long training)
-``# %% nbgrader={"grade": true, …}``      of an imported lab: nbgrader's metadata as it was
-``# %% rest="\\n   "``                     of an imported lab: the end of a text that this format would change
+``# %% nbgrader={"grade": true, …}``      in an imported lab: nbgrader's original metadata
+``# %% rest="\\n   "``                     in an imported lab: the end of a text that this format would change
 ========================================  ===============================================================
 
-The header's ``course`` entry names the data files that the lab needs and its demo::
+The header's ``course`` entry names the lab's data files and its demo::
 
     #   course:
     #     data: [names.txt]
@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.course.lab import LabSpec
 from autograder.errors import UserError
 
-if TYPE_CHECKING:  # nbformat takes half a second to import; a sandbox can start meanwhile
+if TYPE_CHECKING:  # nbformat takes half a second to import
     from nbformat.notebooknode import NotebookNode
 
 SKIP = "skip-grading"
@@ -46,17 +46,17 @@ score("{lab}", "{question}", globals())
 ### END HIDDEN TESTS"""
 
 
-_BESIDE = Path(__file__).resolve().parents[2]
+_DEFAULT_ROOT = Path(__file__).resolve().parents[2]
 
 
 def course_root() -> Path:
-    """The folder that holds ``solutions`` and ``notebooks``: ``COURSE_ROOT``, else beside this package."""
+    """The folder that holds ``solutions`` and ``notebooks``: ``COURSE_ROOT``, else the folder of this package."""
     named = os.environ.get("COURSE_ROOT")
-    return Path(named) if named else _BESIDE
+    return Path(named) if named else _DEFAULT_ROOT
 
 
 def use_root(root: Path) -> None:
-    """Take the course in ``root`` from now on: its masters and questions."""
+    """Use the masters and questions of the course in ``root`` from now on."""
     os.environ["COURSE_ROOT"] = str(root)
     package = importlib.import_module("autograder.questions")
     folder = root / "autograder" / "questions"
@@ -70,7 +70,7 @@ def all_labs() -> list[str]:
 
 
 def lab_name(lab: str) -> str:
-    """The full name for a number (``7``, ``07``) or a full name. ``UserError`` when there is none."""
+    """The full name of a lab, given by number (``7``, ``07``) or full name. Raises ``UserError`` for an unknown lab."""
     labs = all_labs()
     for name in labs:
         if lab == name or (lab.isdigit() and int(lab) == int(name[:2])):
@@ -99,7 +99,7 @@ def course_header(lab: str) -> dict[str, Any]:
 
 
 def source_of_import(lab: str) -> str:
-    """``ps1/problem1`` for a lab that ``autograder import`` made of an nbgrader notebook; "" for every other."""
+    """``ps1/problem1`` for a lab that ``autograder import`` made from an nbgrader notebook; "" for other labs."""
     return str(course_header(lab).get("nbgrader") or "")
 
 
@@ -107,7 +107,7 @@ def source_of_import(lab: str) -> str:
 def read_master(lab: str) -> NotebookNode:
     """The master as a notebook with complete nbgrader metadata, solutions and hidden regions in place.
 
-    ``soundness`` checks its names before anything is built or graded.
+    ``soundness`` checks the names in it before anything is built or graded.
     """
     import jupytext
     import nbformat
@@ -173,13 +173,13 @@ def _cell_id(cell: NotebookNode, index: int) -> str:
 
 
 def is_skipped(cell: NotebookNode) -> bool:
-    """Whether a cell of the master is not run when grading."""
+    """Whether a cell of the master does not run in grading."""
     return SKIP in cell.metadata.get("tags", [])
 
 
 @cache
 def lab_as_written(lab: str) -> LabSpec:
-    """The lab as its master has it, whatever the course's policy says."""
+    """The lab as its master describes it, without the course's policy."""
     notebook = read_master(lab)
     questions, written = [], []
     for cell in notebook.cells:
@@ -189,7 +189,7 @@ def lab_as_written(lab: str) -> LabSpec:
         elif data.get("grade"):
             questions.append((data["grade_id"].removeprefix("test_"), float(data["points"])))
     texts = [c.source for c in notebook.cells if c.cell_type == "markdown"]
-    if source := source_of_import(lab):  # its first text may be anything
+    if source := source_of_import(lab):  # it may have no heading
         texts = [text for text in texts if text.startswith("# ")] or [source]
     heading = next(iter(texts), lab)
     title = heading.splitlines()[0].lstrip("# ").strip()
@@ -198,9 +198,9 @@ def lab_as_written(lab: str) -> LabSpec:
 
 @cache
 def solution(lab: str) -> dict[str, Any]:
-    """The namespace that the master's own cells make (test cells and ``skip-grading`` cells not run).
+    """The namespace after running the master's cells, except test cells and ``skip-grading`` cells.
 
-    ``UserError`` with the cell that does not run.
+    Raises ``UserError``, naming the cell, if one fails.
     """
     namespace: dict[str, Any] = {"__name__": f"master_{lab}"}
     for cell in read_master(lab).cells:
@@ -228,7 +228,7 @@ def solution_source(lab: str, question: str) -> str:
 
 
 def solved(lab: str) -> dict[str, str]:
-    """The master's answers to every question (of an imported lab: its answer cells), without the marks of the solution regions."""
+    """Question (imported lab: answer cell) -> source of the master's solution, without the marks of its region."""
     names = [name for name, _ in lab_as_written(lab).questions]
     if source_of_import(lab):
         cells = [cell for cell in read_master(lab).cells if cell.cell_type == "code"]

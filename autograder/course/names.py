@@ -1,4 +1,4 @@
-"""The names that a piece of code binds and uses, by Python's own account."""
+"""Finds the names that code binds and uses, by Python's symbol tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 def symbols(source: str) -> Iterator[tuple[symtable.SymbolTable, symtable.Symbol]]:
-    """Each name in the source, with the scope that it is in."""
+    """Yield (scope, symbol) of each name in the source."""
     waiting = [symtable.symtable(source, "cell", "exec")]
     while waiting:
         table = waiting.pop()
@@ -16,7 +16,7 @@ def symbols(source: str) -> Iterator[tuple[symtable.SymbolTable, symtable.Symbol
 
 
 def names_used(source: str) -> set[str]:
-    """The global names that the source uses, now or when a function in it is called."""
+    """The global names that the source uses, at once or in functions that it defines."""
     return {
         symbol.get_name()
         for table, symbol in symbols(source)

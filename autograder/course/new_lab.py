@@ -1,4 +1,4 @@
-"""Writes the files of a new lab: one small question worked out in full, and stubs that say what is to be written."""
+"""Writes the files of a new lab: one complete small question, and stubs with instructions for the others."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from autograder.files import write_atomically
 _TEMPLATES = Path(__file__).with_name("new_lab_templates")
 
 
-#: Names that a question's function would hide in the notebook, or in the files that are written here.
+#: Names that a question may not have: its function would hide them in the notebook or in these files.
 _TAKEN = {
     *dir(builtins), "np", "torch", "plt", "student", "rng", "start", "check", "progress", "question", "match", "case", "type",
 }  # fmt: skip
 
 
 def parse_questions(text: str) -> dict[str, int]:
-    """``"entropy:8,other:12"`` as ``{"entropy": 8, "other": 12}``. ``UserError`` unless the points add up."""
+    """Parse ``"entropy:8,other:12"`` to ``{"entropy": 8, "other": 12}``. Raises ``UserError`` unless the points add up."""
     questions: dict[str, int] = {}
     for part in text.split(","):
         name, _, points = part.strip().partition(":")
@@ -45,7 +45,10 @@ def parse_questions(text: str) -> dict[str, int]:
 
 
 def new_lab(lab: str, questions: dict[str, int]) -> list[Path]:
-    """Write a lab that builds at once, never over a file that is there; the files. All questions but the first are stubs."""
+    """Write a lab that builds immediately, and return its files. Existing files are never overwritten.
+
+    All questions but the first are stubs.
+    """
     if not re.fullmatch(r"\d\d_[a-z][a-z0-9_]{0,59}", lab):
         raise UserError(
             f"“{lab}” is no name for a lab: two digits and at most 60 small letters, as in 14_topic."
@@ -69,7 +72,7 @@ def new_lab(lab: str, questions: dict[str, int]) -> list[Path]:
     try:
         for path, text in texts.items():
             write_atomically(path, text)
-    except BaseException:  # half a lab would stand in the way of the next try
+    except BaseException:  # a partial lab would block the next try
         for path in texts:
             path.unlink(missing_ok=True)
         raise

@@ -1,4 +1,4 @@
-"""Tells from a notebook's own words which lab it is, so that a student who handed in another one is told."""
+"""Recognises the lab of a notebook, so that students learn when they handed in another lab."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 from autograder.course.masters import all_labs, master_path
 
 _HEADING = re.compile(rb'"#\s+(\d\d)\s+(?:\xc2\xb7|\\u00b7)')
-#: More cells than any notebook has: names behind them are not looked at.
+#: The most cell names that are read: more than any notebook has.
 _MAX_NAMES = 10_000
 _HEADER = re.compile(r"^# %%.*$", re.MULTILINE)
 #: A cell's name in its header: ``question="softmax"``, or in an imported lab ``nbgrader={"grade_id": "softmax", …}``.
@@ -18,15 +18,15 @@ _GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([A-Za-z0-9_-]{1,80})"')
 
 
 def other_lab(raw: bytes, lab: str) -> str:
-    """The lab (full name) that a notebook is, when it is not ``lab``; "" otherwise, or when it does not say.
+    """The full name of a notebook's lab if it is another lab than ``lab``; "" if it is not, or unknown.
 
-    The cells' names count, where more of them are another lab's than this one's; without names the first heading.
+    The lab with the most of the notebook's cell names counts; without names, the lab in the first heading.
     """
     mentions = islice(_GRADE_ID.finditer(raw), _MAX_NAMES)
     names = {mention[1].decode().removeprefix("test_") for mention in mentions}
     if names:
         if lab in all_labs() and 2 * len(names & _cell_names(lab)) > len(names):
-            return ""  # without a look at the others
+            return ""  # no need to read the other labs
         shares = {other: len(names & _cell_names(other)) for other in all_labs()}
         best = max(shares, key=lambda other: (shares[other], other == lab))
         return best if best != lab and shares[best] > shares.get(lab, 0) else ""
@@ -39,6 +39,5 @@ def other_lab(raw: bytes, lab: str) -> str:
 
 @cache
 def _cell_names(lab: str) -> frozenset[str]:
-    """The names that a master gives to its cells."""
     text = master_path(lab).read_text(encoding="utf-8")
     return frozenset(name for header in _HEADER.findall(text) for name in _NAME.findall(header))

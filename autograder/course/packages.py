@@ -1,8 +1,8 @@
 """The packages that a student or a grader installs.
 
-``pyproject.toml`` says which they are, in ranges; ``requirements.lock`` says the versions that teachers and CI have.
-PyTorch is the largest by far, and on Linux PyPI's brings CUDA: who needs none of it is not asked for it. Its build for
-processors comes from an index that the course names (``torch_index`` in ``course.toml``), else by a tool that knows where it is.
+``pyproject.toml`` lists them with version ranges; ``requirements.lock`` has the versions of teachers and CI. PyTorch is
+the largest by far, and on Linux PyPI's build includes CUDA, so only labs that need PyTorch require it. Its CPU build comes
+from the index ``torch_index`` in ``course.toml``, else by a tool that knows PyTorch's own index.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _IMPORTS_TORCH = re.compile(r"^\s*(?:import|from)\s+torch\b", re.MULTILINE)
 
 
 def student_requirements(lab: str) -> list[str]:
-    """The lines of a student's ``requirements.txt`` for the labs up to ``lab`` (full name), in ranges."""
+    """The lines of a student's ``requirements.txt`` for the labs up to ``lab`` (full name), with version ranges."""
     lines = list(_project()["dependencies"])
     if not needs_torch(lab):
         return [line for line in lines if _name(line) != "torch"]
@@ -29,20 +29,20 @@ def student_requirements(lab: str) -> list[str]:
 
 
 def grader_requirements() -> list[str]:
-    """The lines of a ``requirements.txt`` for grading: a student's packages and those of the extra ``grade``, each ``name==version``."""
+    """The lines of a ``requirements.txt`` for grading: a student's packages and the extra ``grade``, as ``name==version``."""
     project = _project()
     named = [*project["dependencies"], *project["optional-dependencies"]["grade"]]
     return [*_torch_index(), *dict.fromkeys(_pinned(named))]
 
 
 def conda_torch() -> str:
-    """conda-forge's build of PyTorch for processors, in a student's range: pip then finds it installed."""
+    """The requirement for conda-forge's CPU build of PyTorch, in a student's range: pip then finds it installed."""
     torch: str = next(line for line in _project()["dependencies"] if _name(line) == "torch")
     return torch.replace("torch", "pytorch-cpu", 1)
 
 
 def needs_torch(lab: str) -> bool:
-    """Whether a lab up to ``lab`` (full name) imports PyTorch: a student has what the earlier labs need."""
+    """Whether a lab up to ``lab`` (full name) imports PyTorch."""
     return any(
         _IMPORTS_TORCH.search(cell.source)
         for name in all_labs()
@@ -53,12 +53,12 @@ def needs_torch(lab: str) -> bool:
 
 
 def _torch_index() -> list[str]:
-    """The line that has pip look there too: a build for processors counts as newer than the plain one of its version."""
+    """The line that adds the index to pip's; pip prefers a CPU build to the plain build of the same version."""
     return [f"--extra-index-url {settings().torch_index}"] if settings().torch_index else []
 
 
 def _root() -> Path:
-    """The folder that says so: the course's own, or the one that this code lies in."""
+    """The folder of ``pyproject.toml``: the course's, or else this package's."""
     course = course_root()
     return course if (course / "pyproject.toml").is_file() else Path(__file__).resolve().parents[2]
 
@@ -98,5 +98,5 @@ def _project_of(name: str) -> str:
 
 
 def _normal(name: str) -> str:
-    """A package's name as registries compare names."""
+    """A package's normalised name, by which registries compare names."""
     return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,4 +1,4 @@
-"""What ``course.toml`` may say: the course's policy as validated values."""
+"""The settings of ``course.toml``: the course's policy, with validation."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from pydantic import (
 from autograder.sandbox.limits import Limits
 
 
-def _no_switch(value: Any) -> Any:
-    """``true`` would pass for 1."""
+def _refuse_boolean(value: Any) -> Any:
+    """Refuse ``true``, which Python takes for 1."""
     if isinstance(value, bool):
         raise ValueError("true and false are no numbers")
     return value
 
 
-Number = Annotated[float, BeforeValidator(_no_switch)]
-Whole = Annotated[int, BeforeValidator(_no_switch)]
+Number = Annotated[float, BeforeValidator(_refuse_boolean)]
+Whole = Annotated[int, BeforeValidator(_refuse_boolean)]
 Percent = Annotated[Number, Field(ge=0, le=100)]
 Days = Annotated[Number, Field(gt=0, le=366)]
 
 
 def _end_of_day(value: Any) -> Any:
-    """A date without a time, in quotes or not, means its last second: nobody is late on the day itself. A number is no date."""
+    """Turn a date without a time into its last second, so that nobody is late on the day itself. Refuse numbers."""
     if isinstance(value, str):
         try:
             value = date.fromisoformat(value.strip())
@@ -51,15 +51,15 @@ def _end_of_day(value: Any) -> Any:
     return value
 
 
-def _of_our_time(value: datetime) -> datetime:
-    """A year that no course is given in is a slip, and some of them cannot be brought into UTC."""
+def _refuse_far_dates(value: datetime) -> datetime:
+    """Refuse years far from now: they are typing mistakes, and some cannot be converted to UTC."""
     if not 1970 < value.year < 2200:
         raise ValueError("a date lies between the years 1971 and 2199")
     return value
 
 
-DueDate = Annotated[datetime, BeforeValidator(_end_of_day), AfterValidator(_of_our_time)]
-#: A new due date, or a number of days on top of the lab's.
+DueDate = Annotated[datetime, BeforeValidator(_end_of_day), AfterValidator(_refuse_far_dates)]
+#: A new due date, or a number of days after the lab's.
 Extension = DueDate | Days
 #: One name, or several.
 Names = tuple[Annotated[str, Field(min_length=1)], ...]
@@ -71,7 +71,7 @@ class _Strict(BaseModel):
     model_config = _STRICT
 
 
-#: A limit's unit -> the most that it may be: more is a slip, and some of it no machine can count.
+#: A limit's unit -> its largest value: more is a typing mistake or too large for the machine.
 _MOST_OF = {"_seconds": 604_800, "_bytes": 1 << 50, "": 1_000_000}
 
 
@@ -80,7 +80,7 @@ def _limit(name: str, kind: Any) -> Any:
     return Annotated[kind, Field(gt=0, le=most)]
 
 
-#: Any of the sandbox's limits; what is not said stays as it is.
+#: Any of the sandbox's limits; others keep their defaults.
 LimitsPolicy: Any = create_model(
     "LimitsPolicy",
     __config__=_STRICT,
@@ -92,7 +92,7 @@ LimitsPolicy: Any = create_model(
 
 
 class LatePolicy(_Strict):
-    """The cost of lateness: a share of the points for each day begun, after a time of grace."""
+    """The penalty for lateness: a share of the points for each started day, after a time of grace."""
 
     percent_per_day: Percent
     at_most_percent: Percent = 100.0
@@ -100,15 +100,15 @@ class LatePolicy(_Strict):
 
 
 class LivePolicy(_Strict):
-    """How the live class (``autograder serve``) takes what students hand in, and what it answers."""
+    """The rules of the live class (``autograder serve``) for attempts and verdicts."""
 
-    #: When students see verdicts: all at once, at once but only which questions are right, or once the lab has closed.
+    #: When students see verdicts: everything at once; at once, but only which questions are right; after the lab closed.
     verdicts: Literal["at once", "pass or fail", "after closing"] = "at once"
-    #: Attempts of each student for a lab; None: any number.
+    #: The most attempts of a student at a lab; None: any number.
     attempts: Annotated[Whole, Field(gt=0)] | None = None
-    #: The time between two attempts of a student.
+    #: The shortest time between two attempts of a student.
     pause_minutes: Annotated[Number, Field(ge=0, le=10_080)] = 0.0
-    #: Which attempt is graded for good.
+    #: The attempt that counts for the grade.
     counts: Literal["best", "last"] = "best"
 
 
@@ -116,15 +116,15 @@ class LabPolicy(_Strict):
     """The policy of one lab."""
 
     due: DueDate | None = None
-    #: The hard end: what comes in later gets no points, since later labs' bundles hold this one's answers.
+    #: Submissions after this time get no points, because later labs' bundles hold this lab's answers.
     closes: DueDate | None = None
     late: LatePolicy | None = None
     limits: LimitsPolicy = LimitsPolicy()
-    #: Points of a question or of a written answer, where they are not to be the master's.
+    #: Points of questions and written answers that replace the master's.
     points: dict[str, Annotated[Number, Field(ge=0, le=1_000_000)]] = {}
-    #: Library functions that a question forbids on top of what its public check says.
+    #: Library functions that a question forbids in addition to those of its public check.
     forbid: dict[str, Names] = {}
-    #: Costs of misconceptions, by question and title, in place of those in the question's file.
+    #: Costs of misconceptions, by question and title, that replace those in the question's file.
     rubric: dict[str, dict[str, Annotated[Number, Field(ge=0, le=1_000_000)]]] = {}
     extensions: dict[str, Extension] = {}
     #: These settings replace those of the course's ``[live]``, one by one.
@@ -132,11 +132,11 @@ class LabPolicy(_Strict):
 
 
 class _Site(_Strict):
-    """From where submissions come."""
+    """A site from which submissions come."""
 
     #: The address of its front page.
     site: str
-    #: Each lab's assignment, by its name there or the number in the address of its page.
+    #: Lab -> its assignment's name on the site, or the number in the address of its page.
     assignments: dict[str, Whole | Annotated[str, Field(min_length=1)]] = {}
 
     @field_validator("site")
@@ -150,26 +150,26 @@ class _Site(_Strict):
         return value.rstrip("/")
 
     def assignment(self, lab: str) -> int | str | None:
-        """The assignment of a lab (full name), as the file names it."""
-        return next((one for key, one in self.assignments.items() if _means(key, lab)), None)
+        """The assignment of a lab (full name): its name or number."""
+        return next((one for key, one in self.assignments.items() if _is_key_of(key, lab)), None)
 
 
 class SystemPolicy(_Site):
-    """A learning system that is asked by its own interface: ``autograder moodle``, ``autograder canvas``."""
+    """A learning system with an API: ``autograder moodle``, ``autograder canvas``."""
 
     #: The course's short name (Canvas: course code), or its number in the address of the course's page.
     course: Whole | Annotated[str, Field(min_length=1)]
 
 
 class GitHubPolicy(_Site):
-    """``autograder github``: the site is the organization's page, an assignment what stands before each login."""
+    """``autograder github``: the site is the organization's page; an assignment is the repository's name before the login."""
 
-    #: GitHub Classroom's roster (CSV); its path counts from the folder of course.toml.
+    #: The path of GitHub Classroom's roster (CSV), relative to the folder of course.toml.
     roster: str
 
 
 def _as_word(value: Any) -> Any:
-    """A number that a system gives may stand without quotes."""
+    """Turn a number, which may be written without quotes, into text."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -185,55 +185,55 @@ Address = Annotated[str, AfterValidator(_https)]
 
 
 class LtiPolicy(_Strict):
-    """The learning system that launches the live class (``autograder serve --lti``), as it describes our tool."""
+    """The learning system that launches the live class (``autograder serve --lti``): the values that it shows for the tool."""
 
-    #: How it calls itself, and us.
+    #: The names that it gives to itself and to this tool.
     issuer: Word
     client_id: Word
-    #: Where it signs people in, gives access tokens, and publishes its keys.
+    #: Its addresses for sign-in, access tokens and public keys.
     login: Address
     token: Address
     keyset: Address
     deployments: Annotated[tuple[Word, ...], Field(min_length=1)]
-    #: The course's number there.
+    #: The course's number in the system.
     course: Word
-    #: Each lab's resource link, by its number there.
+    #: Lab -> the number of its resource link in the system.
     links: dict[str, Word] = {}
 
     def lab_of(self, link: str, labs: Iterable[str]) -> str | None:
-        """Which of the labs (full names) a resource link is."""
+        """The lab, among ``labs`` (full names), of a resource link; None for an unknown link."""
         keys = [key for key, one in self.links.items() if one == link]
-        return next((lab for lab in labs if any(_means(key, lab) for key in keys)), None)
+        return next((lab for lab in labs if any(_is_key_of(key, lab) for key in keys)), None)
 
 
-def _means(key: str, lab: str) -> bool:
+def _is_key_of(key: str, lab: str) -> bool:
     """Whether a key of the file is the lab's full name or its number."""
     return key == lab or (key.isdigit() and int(key) == int(lab[:2]))
 
 
 class Settings(_Strict):
-    """The whole of ``course.toml``. ``salt`` seeds the hidden tests' inputs and is a secret of the teaching team."""
+    """All settings of ``course.toml``. ``salt``, a secret of the team, seeds the hidden tests' inputs."""
 
     name: str = "From Bigrams to Translators"
     salt: str = ""
     #: Whether an answer that uses a forbidden function waits for a person, or gets no points at once.
     forbidden: Literal["ask", "zero"] = "ask"
-    #: The least isolation that a class is graded with; Gradescope's containers hold one submission each and take ``reduced``.
+    #: The least isolation for grading a class. Gradescope's containers hold one submission each and use ``reduced``.
     isolation: Literal["namespaces", "reduced"] = "reduced"
-    #: The time zone of due dates that name none.
+    #: The time zone of due dates without one.
     timezone: str = "UTC"
-    #: The class list, a CSV file; its path counts from the folder of course.toml.
+    #: The path of the class list (CSV), relative to the folder of course.toml.
     roster: str = ""
-    #: The address of an index of packages that has PyTorch's build for processors alone: bundles ask there too.
+    #: The address of a package index with PyTorch's CPU build, which bundles use in addition.
     torch_index: str = ""
-    #: Where the course's pages (``make site``) are published: feedback pages link to its labs and demos.
+    #: The address of the course's published pages (``make site``): feedback pages link to their labs and demos.
     site: str = ""
     late: LatePolicy | None = None
     limits: LimitsPolicy = LimitsPolicy()
-    #: Students who get so many days more for every lab.
+    #: Student -> additional days for every lab.
     extensions: dict[str, Days] = {}
     live: LivePolicy = LivePolicy()
-    #: Who sees the lecturer's and the teaching team's screens, by their names on the hub.
+    #: The people who see the lecturer's and the team's screens, by their names on the hub.
     team: tuple[str, ...] = ()
     labs: dict[str, LabPolicy] = {}
     moodle: SystemPolicy | None = None
@@ -269,14 +269,14 @@ class Settings(_Strict):
         return value
 
     def lab(self, name: str) -> LabPolicy:
-        """The policy of a lab (full name), which the file may call by its number."""
+        """The policy of a lab (full name), which the file may name by its number."""
         for key, policy in self.labs.items():
-            if _means(key, name):
+            if _is_key_of(key, name):
                 return policy
         return LabPolicy()
 
     def of_one_lab(self, name: str) -> Settings:
-        """The policy for grading one lab (full name) elsewhere, without salt, other labs, and students' names."""
+        """The policy for grading one lab (full name) on another machine: without salt, other labs and students' names."""
         kept = {"name", "forbidden", "isolation", "timezone", "site", "late", "limits", "live"}
         own = self.lab(name).model_copy(update={"extensions": {}})
         return Settings(**self.model_dump(include=kept, exclude_unset=True), labs={name: own})
@@ -286,14 +286,14 @@ class Settings(_Strict):
         return self.live.model_copy(update=self.lab(lab).live.model_dump(exclude_unset=True))
 
     def due(self, lab: str) -> datetime | None:
-        """When the lab is due (or closes, if that is all that is said), in UTC without a zone, as nbgrader stores it."""
+        """When the lab is due (or else closes), in UTC without a zone, as nbgrader stores it; None if neither is set."""
         due = self.lab(lab).due or self.lab(lab).closes
         return self._utc(due) if due is not None else None
 
     def closes(self, lab: str, longer: timedelta | None = None) -> datetime | None:
-        """When the lab closes for good, in UTC without a zone; None when it does not.
+        """When the lab closes for good, in UTC without a zone; None if it does not.
 
-        An extension (``longer``) moves the closing as far on the course's clock as it moves the due date.
+        An extension (``longer``) moves the closing time as far as the due date, in the course's local time.
         """
         due, closes = self.due(lab), self.lab(lab).closes
         if due is None or closes is None:
@@ -311,46 +311,46 @@ class Settings(_Strict):
         return closes is not None and own + timedelta(seconds=seconds_late) > closes
 
     def local(self, when: datetime) -> datetime:
-        """A time in UTC without a zone, as the course's clock shows it."""
+        """Convert a time in UTC without a zone to the course's local time."""
         return when.replace(tzinfo=UTC).astimezone(ZoneInfo(self.timezone))
 
     def extended(self, lab: str) -> Mapping[str, datetime | float]:
-        """The extensions for a lab, by the names in the file; the lab's own come before those for all labs."""
+        """Name in the file -> extension for a lab. The lab's own extensions come before those for all labs."""
         return {**self.extensions, **self.lab(lab).extensions}
 
     def extension(self, lab: str, student: str) -> timedelta | None:
-        """The extension of somebody with this name in the file; None without one."""
+        """The extension of a student by the name in the file, or None."""
         own = self.extended(lab).get(student)
         if isinstance(own, datetime):
             due = self.due(lab)
             return self._utc(own) - due if due is not None else None
-        return self.longer(lab, own) if own is not None else None
+        return self.length_of(lab, own) if own is not None else None
 
-    def longer(self, lab: str, days: float) -> timedelta:
-        """The length of so many days on the course's clock: the due hour stays the same when summer time begins or ends."""
+    def length_of(self, lab: str, days: float) -> timedelta:
+        """The length of an extension in ``days`` of local time: the due hour stays the same across summer time changes."""
         due = self.due(lab)
         if due is None:
             return timedelta(days=days)
         return self._later(due, int(days)) + timedelta(days=days % 1) - due
 
     def days_of(self, lab: str, longer: timedelta) -> float:
-        """The days of an extension on the course's clock: the inverse of ``longer``."""
+        """The days of local time of an extension: the inverse of ``length_of``."""
         due = self.due(lab)
-        # Python subtracts times of one zone as their clocks show them.
+        # Python subtracts times of the same zone as local times.
         shown = longer if due is None else self.local(due + longer) - self.local(due)
         return shown / timedelta(days=1)
 
     def days_begun(self, due: datetime, received: datetime) -> int:
-        """The days begun from ``due`` to ``received`` (UTC, without a zone). Each ends at the due date's hour on the course's clock."""
+        """The started days from ``due`` to ``received`` (UTC, without a zone). A day ends at the due hour in local time."""
         surely_over = max(0, (received - due).days - 1)
         return next(days for days in count(surely_over) if received <= self._later(due, days))
 
     def penalty(
         self, lab: str, score: float, seconds_late: float, due: datetime | None = None
     ) -> float | None:
-        """The points that lateness takes off, all of them once the lab has closed; None for nothing.
+        """The points that a late submission loses, all of them after the lab has closed; None for nothing.
 
-        ``due``: when it was due, the student's extension included (UTC, without a zone); None for the lab's own due date.
+        ``due``: the due date with the student's extension (UTC, without a zone); None for the lab's own due date.
         """
         if self.is_closed(lab, seconds_late, due):
             return score
@@ -361,12 +361,12 @@ class Settings(_Strict):
         return round(score * min(rule.percent_per_day * days, rule.at_most_percent) / 100, 2)
 
     def has_late_rule(self, lab: str) -> bool:
-        """Whether the course says anything about lateness; if not, the gradebook's penalties stay."""
+        """Whether the policy has a rule about lateness. If not, the gradebook's penalties stay."""
         own = self.lab(lab)
         return (own.late or self.late) is not None or own.closes is not None
 
     def _later(self, when: datetime, days: float) -> datetime:
-        """``days`` after ``when`` on the course's clock; both in UTC without a zone."""
+        """The time ``days`` of local time after ``when``; both in UTC without a zone."""
         local = self.local(when)
         return self._utc((local + timedelta(days=days)).replace(fold=local.fold))
 

@@ -1,4 +1,4 @@
-"""Reads the course's policy, ``course.toml``, and refuses it with the line of the mistake before anything runs."""
+"""Reads the course's policy, ``course.toml``, and reports mistakes with their line."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _chosen: Settings | None = None
 
 
 def settings() -> Settings:
-    """The settings of this course; the salt is made once, on first use, and kept beside the course."""
+    """The settings of this course. The salt is made at the first use and kept beside the course."""
     return _chosen if _chosen is not None else _read()
 
 
 def use(chosen: Settings | None) -> None:
-    """Take these settings instead of the file's (None: the file's again)."""
+    """Use these settings instead of the file's (None: the file's again)."""
     global _chosen
     _chosen = chosen
     _read.cache_clear()
@@ -45,7 +45,7 @@ def use(chosen: Settings | None) -> None:
 
 
 def course_file() -> Path:
-    """``COURSE_FILE``, else ``course.toml`` in the course's folder."""
+    """The path ``COURSE_FILE``, else ``course.toml`` in the course's folder."""
     return Path(os.environ.get("COURSE_FILE") or course_root() / "course.toml")
 
 
@@ -57,13 +57,13 @@ def _read() -> Settings:
             raise UserError(f"There is no course file {path}.")
         return Settings(salt=_lasting_salt())
     try:
-        text = path.read_text(encoding="utf-8-sig")  # editors of Windows put a mark before it
+        text = path.read_text(encoding="utf-8-sig")  # Windows editors add a byte order mark
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path} is not valid TOML: {error}.") from None
     except RecursionError:
         raise UserError(f"{path} is not valid TOML: brackets stand inside one another too deep.") from None
-    except (OSError, ValueError) as error:  # no UTF-8, or a number of thousands of digits
+    except (OSError, ValueError) as error:  # not UTF-8, or a number with thousands of digits
         reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
         raise UserError(f"{path} cannot be read: {reason}.") from None
     try:
@@ -77,18 +77,18 @@ def _read() -> Settings:
 
 @cache
 def class_list() -> ClassList:
-    """The class list that ``course.toml`` names, ``COURSE_ROSTER`` instead (empty: none); without one an empty list."""
+    """The class list from ``COURSE_ROSTER`` if set (empty: no list), else from ``course.toml``; an empty list without one."""
     place = os.environ.get("COURSE_ROSTER", settings().roster)
     return read_class_list(course_file().parent / place, settings().team) if place else ClassList()
 
 
 def extensions_file() -> Path:
-    """The file of extensions that the teaching team gives while the course runs."""
+    """The path of ``extensions.csv``, to which the team's extensions are written while the course runs."""
     return course_file().parent / "extensions.csv"
 
 
 def names_of_student(names: Iterable[str], student: str) -> list[str]:
-    """The names that belong to this student: the folder's, or others of the same person on the class list."""
+    """Those of the names that belong to this student: the folder's, or others of the same person on the class list."""
     own, person = spellings(student), class_list().of_folder(student)
     return [
         name
@@ -112,37 +112,36 @@ def extended_nobodies(lab: str, students: Collection[str] = ()) -> dict[str, lis
 
 
 def spellings(name: str) -> set[str]:
-    """A name in NFC as it is, as ``safe_cell`` writes it, and as its folder is called."""
+    """The forms of a name (NFC): itself, as a safe cell, and as a folder's name."""
     return {unicodedata.normalize("NFC", form) for form in (name, safe_cell(name), folder_name(name))}
 
 
 def extension_of(lab: str, student: str) -> timedelta | None:
     """The student's extension: from ``extensions.csv``, else course.toml, else the class list; None without one.
 
-    A person is called by the folder's name or by any word that the class list has for them.
+    A person may be named by the folder's name or by any of their words on the class list.
     """
     given = extensions.granted(extensions_file(), lab)
     if names := names_of_student(given, student):
-        return settings().longer(lab, given[names[-1]]) if given[names[-1]] else None
+        return settings().length_of(lab, given[names[-1]]) if given[names[-1]] else None
     if names := names_of_student(settings().extended(lab), student):
         return settings().extension(lab, names[-1])
     person = class_list().of_folder(student)
-    return settings().longer(lab, person.extension) if person is not None and person.extension else None
+    return settings().length_of(lab, person.extension) if person is not None and person.extension else None
 
 
 @cache
 def spec(lab: str) -> LabSpec:
-    """A lab (full name) with the points that the course's policy gives."""
+    """The description of a lab (full name) with the points of the course's policy."""
     return lab_as_written(lab).with_points(settings().lab(lab).points)
 
 
-#: What a graded lab may use unless the course says otherwise. A graded cell computes for seconds at most: the sandbox's
-#: own defaults are wider.
+#: The default limits of graded labs. Graded cells compute for seconds only, so these are tighter than the sandbox's defaults.
 GRADED_LIMITS = Limits(cell_seconds=15.0, call_seconds=10.0, total_seconds=120.0, cpu_seconds=120)
 
 
 def limits_of(lab: str) -> Limits:
-    """The limits of a lab (full name), from what holds for every course to what holds for this lab: the last word counts."""
+    """The limits of a lab (full name). Later, more specific sources override earlier ones."""
     policy = settings()
     layers: list[dict[str, Any]] = [
         asdict(GRADED_LIMITS),
@@ -154,7 +153,7 @@ def limits_of(lab: str) -> Limits:
 
 
 def _check_names(read: Settings, path: Path, text: str) -> None:
-    """Refuse labs and questions that do not exist: a typing mistake must not pass for no rule at all."""
+    """Refuse unknown labs and questions: a typing mistake must not disable a rule silently."""
     for name in ("moodle", "canvas", "github"):
         if (system := getattr(read, name)) is not None:
             _labs_of(system.assignments, (name, "assignments"), "an assignment", path, text)
@@ -175,7 +174,7 @@ def _check_names(read: Settings, path: Path, text: str) -> None:
 
 
 def _labs_of(keys: Iterable[str], place: tuple[str, ...], what: str, path: Path, text: str) -> dict[str, str]:
-    """Which lab each key means."""
+    """Key -> lab. Raises ``UserError`` for unknown labs and duplicates."""
     named: dict[str, str] = {}
     for key in keys:
         lab = next((name for name in all_labs() if key in (name, name[:2], str(int(name[:2])))), None)
@@ -200,7 +199,7 @@ def _check_questions(lab: str, place: tuple[str, ...], policy: Any, path: Path, 
 
 
 def _first_mistake(error: ValidationError, values: Any) -> tuple[tuple[str, ...], str]:
-    """The place of the first mistake in the file, and a sentence about it."""
+    """The first mistake in the file: its place (keys from the outermost in), and a sentence about it."""
     mistake = error.errors()[0]
     place: list[str] = []
     for name in mistake["loc"]:
@@ -220,9 +219,9 @@ def _mistake(path: Path, text: str, place: Sequence[str], message: str) -> UserE
 
 
 def as_toml(policy: Settings) -> str:
-    """The policy as the text of a ``course.toml``; what is as it would be without one is left out."""
-    said = policy.model_dump(exclude_defaults=True, exclude_none=True)
-    return "".join(f"{_toml_value(name)} = {_toml_value(value)}\n" for name, value in said.items())
+    """The policy as the text of a ``course.toml``, without settings that have their default."""
+    changed = policy.model_dump(exclude_defaults=True, exclude_none=True)
+    return "".join(f"{_toml_value(name)} = {_toml_value(value)}\n" for name, value in changed.items())
 
 
 def _toml_value(value: Any) -> str:
@@ -237,9 +236,9 @@ def _toml_value(value: Any) -> str:
 
 
 def line_of(text: str, place: Sequence[str]) -> int:
-    """The line (from 1) of a setting; tomllib keeps no positions.
+    """The line (from 1) of a setting. tomllib keeps no positions.
 
-    Each name of the ``place`` is looked for as a key or in a table's header, from the line of the one before it on.
+    Each name of ``place`` is searched for as a key or in a table's header, starting at the line of the name before it.
     """
     lines, here = text.splitlines(), 0
     for name in place:
@@ -249,12 +248,12 @@ def line_of(text: str, place: Sequence[str]) -> int:
 
 
 def salt_file() -> Path:
-    """The file of a lasting salt: ``COURSE_SALT_FILE``, else ``.course-salt`` in the course's folder, which git ignores."""
+    """The file with the course's salt: ``COURSE_SALT_FILE``, else ``.course-salt`` in the course's folder (ignored by git)."""
     return Path(os.environ.get("COURSE_SALT_FILE") or course_root() / ".course-salt")
 
 
 def _lasting_salt() -> str:
-    """``COURSE_SALT``, or a random one in ``salt_file()``; only its owner may read it."""
+    """The salt: ``COURSE_SALT``, or a random one in ``salt_file()``, which only its owner may read."""
     if os.environ.get("COURSE_SALT"):
         return os.environ["COURSE_SALT"]
     path = salt_file()
@@ -267,7 +266,6 @@ def _lasting_salt() -> str:
         ) from None
     if not salt:
         raise UserError(
-            f"The course's salt {path} is empty, so that everybody knows it: put back the file as it was, or delete it if no class "
-            "was graded yet."
+            f"The course's salt file {path} is empty: restore the file as it was, or delete it if no class was graded yet."
         )
     return salt

@@ -1,4 +1,4 @@
-"""What a student receives: the notebook, ``kit.zip`` (the kit cut to what the lab may show, and the data), how to begin."""
+"""Writes a student's bundle of a lab: the notebook, ``kit.zip`` with the lab's kit and data, and a README."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from autograder.course.visible_files import data_files, files_below, let_everybo
 from autograder.errors import UserError
 from autograder.files import write_atomically
 
-#: The README and environment of a folder of bundles, and the notebook's first cell: it unpacks the zip, which then goes, so that
-#: the kit is there once, and a newer bundle's takes its place.
+#: The README and environment of a folder of bundles, and the notebook's first cell. The cell unpacks the zip and removes it, so
+#: that there is one copy of the kit, which a newer bundle replaces.
 _TEMPLATES = Path(__file__).with_name("release_templates")
 
 _PIP = "pip install -r requirements.txt"
-#: uv knows by itself where PyTorch keeps its build for processors.
+#: uv knows the index of PyTorch's CPU build.
 _UV = "pip install uv && python -m uv pip install --torch-backend cpu -r requirements.txt"
-#: The size of a first install, measured.
+#: The measured size of a first installation.
 _FETCHES = (
     "The third line fetches about 200 MB, which take 0.8 GB of disk; a slow machine needs three minutes."
 )
@@ -29,16 +29,16 @@ _FETCHES_TORCH = "The third line fetches about 420 MB, half of it PyTorch, in on
 
 
 def release(lab: str, out: Path) -> Path:
-    """Write the student's bundle of a lab to ``out`` and return the notebook's path."""
+    """Write the student's bundle of a lab to ``out``. Returns the notebook's path."""
     import nbformat
 
-    from autograder.course.build import released_notebook  # it loads nbgrader, which a worker can do without
+    from autograder.course.build import released_notebook  # loads nbgrader, which a worker does not need
 
     folder = out / lab
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty: choose another folder or remove it.")
     notebook = released_notebook(lab)
-    if not source_of_import(lab):  # a notebook from elsewhere knows nothing of the kit
+    if not source_of_import(lab):  # imported notebooks do not use the kit
         first_code = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
         notebook.cells.insert(
             first_code, nbformat.v4.new_code_cell(_template("first_cell.txt").rstrip(), id="kit")
@@ -46,10 +46,10 @@ def release(lab: str, out: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     try:
         _write_bundle(lab, folder, nbformat.writes(notebook) + "\n")
-    except BaseException:  # half a bundle would stand in the way of the next try
+    except BaseException:  # a partial bundle would block the next try
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    # The folder may hold later labs already.
+    # The folder may already hold later labs.
     latest = max([lab, *(name for name in all_labs() if (out / name).is_dir())])
     small = needs_torch(latest) and not settings().torch_index
     write_atomically(out / "README.md", _template("README.md").format(lab=lab, **_install(latest, small)))
@@ -64,22 +64,22 @@ def _template(name: str) -> str:
 
 
 def _install(latest: str, small: bool) -> dict[str, str]:
-    """The command that installs what the labs up to ``latest`` need, and what it fetches."""
+    """The command that installs the packages of the labs up to ``latest``, and the sentence about its download."""
     return {"pip": _UV if small else _PIP, "fetches": _FETCHES_TORCH if needs_torch(latest) else _FETCHES}
 
 
 def _write_bundle(lab: str, folder: Path, notebook: str) -> None:
-    """Kit and data in ``kit.zip``, and the notebook's text; an imported notebook has no cell that unpacks: there they lie open."""
+    """Write the notebook, and ``kit.zip`` with kit and data. An imported lab gets no zip: its notebook has no cell to unpack it."""
     write_kit(lab, folder / "coursekit")
     for source in data_files(lab):
-        # Data of an imported notebook lie beside it again; our own labs have a folder of their name in data/.
+        # An imported notebook's data lie beside it again; the course's labs use data/<lab>.
         is_beside = bool(source_of_import(lab)) and source.name == lab
         target = folder if is_beside else folder / "data" / source.relative_to(course_root() / "data")
         for file in files_below(source):
             place = target / file.relative_to(source)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, place)
-    let_everybody_read(folder)  # whoever unpacks it, or reads it on a hub, is somebody else
+    let_everybody_read(folder)  # students of a hub are other users
     if not source_of_import(lab):
         _pack(folder)
     write_atomically(folder / f"{lab}.ipynb", notebook)
@@ -97,7 +97,7 @@ def download_note(lab: str) -> str:
 
 
 def _pack(folder: Path) -> None:
-    """Replace all that lies in a folder by ``kit.zip``, which holds it."""
+    """Replace the content of a folder by ``kit.zip``, which contains it."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in files_below(folder):

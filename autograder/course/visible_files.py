@@ -1,11 +1,11 @@
-"""Who may see which files: a student's bundle, the sandbox, a worker on another machine, Gradescope's container.
+"""Decides who may see which files: a student's bundle, the sandbox, a worker elsewhere, Gradescope's container.
 
-One rule serves all of them. A file or folder that belongs to one lab carries its number in its name (``07_…``,
-``test_07_…``, ``m07_…``, ``c07_…``, ``p07_…``), and nobody sees what belongs to a later lab than theirs. Beyond that:
+One rule serves all of them. A file or folder that belongs to one lab has the lab's number in its name (``07_…``,
+``test_07_…``, ``m07_…``, ``c07_…``, ``p07_…``), and nobody sees files of later labs than their own. Beyond that:
 
-- a *student* of lab k sees the kit without the lecture's demos and without what lab k and later ones ask for
-  (``provided``), and the data that the lab's master names. No solution, no hidden test, no wrong answer.
-- a *grader* of lab k sees, besides, the masters, hidden tests and wrong answers of the labs up to k.
+- a *student* of lab k sees the data that the lab's master names, and the kit without the lecture's demos and without the
+  answers to lab k and later labs (``provided``): no solution, no hidden test, no wrong answer.
+- a *grader* of lab k also sees the masters, hidden tests and wrong answers of the labs up to k.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from autograder.errors import UserError
 
 KIT = "notebooks/coursekit"
 _LAB_NUMBER = re.compile(r"^(?:test_|[a-z])?(\d\d)_")
-#: What editors, systems and version control leave beside a file, under names that say of no lab that it is theirs.
+#: Files that editors, systems and version control leave beside a file, under names that do not tell their lab.
 _LEFT_OVER = re.compile(r"^[.#~]|(~|\.(bak|orig|rej|sw[a-p]|tmp))$", re.IGNORECASE)
 _CACHES = frozenset({"__pycache__", ".pytest_cache", ".ruff_cache", ".mypy_cache", ".ipynb_checkpoints"})
 
 
 def lab_number(name: str) -> str | None:
-    """The number of the lab that a file or folder of this name belongs to (``"07"``), or None when to all."""
+    """The number (``"07"``) of the lab to which a file or folder of this name belongs; None if to all labs."""
     match = _LAB_NUMBER.match(name)
     return match.group(1) if match else None
 
 
 def files_below(path: Path) -> Iterator[Path]:
-    """The file itself, or all files below the folder in a fixed order, without caches and left-overs."""
+    """The file itself, or all files below the folder in a fixed order, without caches and leftovers."""
     if path.is_file():
         yield path
     for file in sorted(path.rglob("*")):
@@ -47,7 +47,7 @@ def files_below(path: Path) -> Iterator[Path]:
 
 
 def kit_folder() -> Path:
-    """The student kit's package, whole."""
+    """The folder of the full student kit."""
     return course_root() / KIT
 
 
@@ -58,18 +58,18 @@ def kit_files(lab: str) -> list[Path]:
 
 
 def _is_shown(file: Path, number: str) -> bool:
-    if file.parts[0] == "demos":  # a lecture shows what a lab asks for
+    if file.parts[0] == "demos":  # lectures show answers
         return False
     latest = max((n for part in file.parts if (n := lab_number(part))), default="")
-    if file.parts[0] == "provided":  # answers: one that names no lab is a copy that somebody made of one
+    if file.parts[0] == "provided":  # answers; a file without a lab's number may be a copy of one
         return latest < number if latest else file.name == "__init__.py"
     return latest <= number
 
 
 def write_kit(lab: str, target: Path) -> None:
-    """Copy the kit to the folder ``target``, as a student of ``lab`` sees it.
+    """Copy the kit for students of ``lab`` to the folder ``target``.
 
-    Everybody may read the copy, whatever this process's umask: where root grades, the sandbox is another user.
+    Everybody may read the copy, regardless of the umask: if root grades, the sandbox is another user.
     """
     for file in kit_files(lab):
         place = target / file.relative_to(kit_folder())
@@ -79,7 +79,7 @@ def write_kit(lab: str, target: Path) -> None:
 
 
 def let_everybody_read(folder: Path) -> None:
-    """Give a folder and all below it the modes that they have where nobody set a umask."""
+    """Make a folder and everything below it readable for all users."""
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
 
@@ -96,9 +96,9 @@ def data_files(lab: str) -> list[Path]:
 
 
 def grader_files(lab: str) -> Iterator[tuple[Path, str]]:
-    """What grading ``lab`` needs of the course, each with its name below the course's folder: masters, tests, answers.
+    """Yield (path, name in the course's folder) of the course's files for grading ``lab``: masters, tests, answers.
 
-    The kit and the data come beside them: ``kit_files`` and ``data_files``.
+    The kit and the data are separate: ``kit_files`` and ``data_files``.
     """
     root = course_root()
     for master in sorted(root.glob("solutions/[0-9][0-9]_*/*.py")):

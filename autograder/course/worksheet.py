@@ -1,6 +1,6 @@
-"""What Moodle's grading worksheet says about a student beside the grade: the state, the due date, the group.
+"""Reads a student's state, due date and group from Moodle's grading worksheet.
 
-The states and the words around an extension stand in its column *Status*, in the teacher's language.
+The column *Status* contains the state and any extension as text in the teacher's language.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ _EXTENSION = re.compile(
 
 
 def is_unsubmitted(table: CsvList, row: Sequence[str]) -> bool:
-    """Whether what a student has there is a draft, or an attempt that was opened again: nothing that was handed in."""
+    """Whether the student has only a draft or a reopened attempt, so that nothing is handed in."""
     status = folded(table.value(row, "status"))
     return status.startswith(tuple(folded(word) for role in ("draft", "reopened") for word in words(role)))
 
 
 def own_due(table: CsvList, row: Sequence[str], zone: str) -> datetime | None:
-    """When this student has to hand in (UTC, without a zone): an extension's end, else the column of due dates; None: not said.
+    """The student's due date (UTC, without a zone): the extension's end, else the column of due dates, else None.
 
-    Raises ValueError with a text that is no time.
+    Raises ValueError, with the text, for a date that cannot be read.
     """
     found = _EXTENSION.search(folded(table.value(row, "status")))
     text = next(filter(None, found.groups())) if found else table.value(row, "due date")
@@ -38,7 +38,7 @@ def own_due(table: CsvList, row: Sequence[str], zone: str) -> datetime | None:
     return in_utc(time, zone).replace(tzinfo=None)
 
 
-def is_team(listed: str, downloaded: str) -> bool:
-    """Whether the name of a group in a download of Moodle's is that on its worksheet, whatever the default group is called."""
+def is_same_group(listed: str, downloaded: str) -> bool:
+    """Whether a group's name in Moodle's download is the same group as on its worksheet, also for the default group."""
     default = {folded(word) for word in words("default group")}
     return letters(listed) == letters(downloaded) or {folded(listed), folded(downloaded)} <= default

@@ -1,4 +1,4 @@
-"""Reads a time as learning systems write it in their lists, in each language that ``lists`` knows."""
+"""Parses times as learning systems write them in their lists, in all languages of ``lists``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _DOTTED = re.compile(r"(?:[^\W\d]+,? )?(\d{1,2})\.(\d{1,2})\.(\d{4}),? (\d{1,2})
 _WRITTEN = re.compile(
     r"(?:\S+,? )?(\d{1,2})\.? (?:de )?([^\W\d]+)\.? (?:de )?(\d{4}),?(?: \S{1,3})? (\d{1,2})[:.](\d\d)(?::(\d\d))?(?: ?([ap])\.?m\.?)?"
 )
-#: The same as the United States write it: "Monday, March 2, 2026, 10:00 AM".
+#: The same in the order of the United States: "Monday, March 2, 2026, 10:00 AM".
 _MONTH_FIRST = re.compile(r"((?:[^\W\d]+, )?)([^\W\d]+) (\d{1,2}), (\d{4}),? (.*)")
 
 
 def time_in(text: str) -> datetime | None:
-    """The time that a text says, with its zone where it names one; None where it would have to be guessed."""
+    """The time in a text, with its zone if it names one; None if the text is ambiguous or no time."""
     plain = " ".join(text.split())
     try:
         if match := _ISO.fullmatch(plain):
@@ -45,5 +45,5 @@ def time_in(text: str) -> datetime | None:
 
 
 def in_utc(time: datetime, zone: str) -> datetime:
-    """The time in UTC; one without a zone is in ``zone``. Raises OverflowError for a year that no clock shows."""
+    """Convert a time to UTC; a time without a zone is in ``zone``. Raises OverflowError outside the years 1 to 9999."""
     return (time if time.tzinfo else time.replace(tzinfo=ZoneInfo(zone))).astimezone(UTC)

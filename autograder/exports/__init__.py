@@ -1,4 +1,4 @@
-"""Writes results in the formats that other systems import."""
+"""Writes results in formats that other systems import."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def export(
 ) -> Exported:
     """Write ``results`` in one of ``FORMATS`` under the folder ``out``.
 
-    ``marks`` (student -> what people entered in the gradebook) make the exported points final: manual
-    scores, written answers, extra credit and late penalties included. Without them only the functions'
-    automatic points count. ``roster`` is a CSV that the learning system itself exported (Canvas's
-    gradebook, Moodle's grades or worksheet): its columns are kept and its students matched, so that the
-    import finds everybody. Raises GradingError for an unknown format, or a file that cannot be used.
+    ``marks`` (student -> marks that people entered in the gradebook) make the exported points final, including manual
+    scores, written answers, extra credit and late penalties. Without them only the functions' automatic points count.
+    ``roster`` is a CSV that the learning system exported (Canvas's gradebook, Moodle's grades or worksheet). Its columns are
+    kept and its students matched, so that the import finds everybody.
+    Raises GradingError for an unknown format, or a file that cannot be used.
     """
     if format not in FORMATS:
         raise GradingError(f"There is no export format “{format}”: choose one of {', '.join(FORMATS)}.")

@@ -1,9 +1,9 @@
-"""Canvas's gradebook CSV: its five columns about the student, the assignment, and the points possible.
+"""Writes Canvas's gradebook CSV: five columns about the student, the assignment, and the points possible.
 
-The format is that of Canvas's own export, as lib/gradebook_importer.rb @00b222d7 reads it: a student is found by ID, SIS
-User ID or SIS Login ID (and, failing those, by name), the assignment by the number in brackets after its name, and a row
-whose name holds “Points Possible” sets the assignment's own. A column with “Current Grade” in its name is left alone: ours says
-there what a grade still lacks.
+The format is that of Canvas's own export, as lib/gradebook_importer.rb @00b222d7 reads it. Canvas finds a student by ID, SIS
+User ID or SIS Login ID (else by name), and the assignment by the number in brackets after its name. A row whose name
+contains “Points Possible” sets the assignment's points. Canvas ignores columns with “Current Grade” in their name; the
+export uses one to say what a grade still lacks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from autograder.pages.render import points
 WHO = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 #: The columns by which Canvas finds people.
 _KEYS = (1, 2, 3)
-#: Canvas takes a row with these words in the name for the assignment's, also a student's.
+#: Canvas takes any row whose name contains these words for the assignment's points.
 _RESERVED = "Points Possible"
 #: A column that Canvas's importer skips.
 REMARK = "Current Grade: what it lacks"
@@ -41,9 +41,9 @@ def write(grades: Grades, out: Path) -> Exported:
         )
     assignment = _assignment(grades, table)
     whose = match("canvas", table, grades.by_student, grades.people)
-    possible, most, about = _possible(grades, table, assignment)
+    possible, most, about = _points_possible(grades, table, assignment)
     rows = [
-        [*_who(table, row), grades.number(student.points, most), student.remark]
+        [*_student_cells(table, row), grades.number(student.points, most), student.remark]
         for position, row in enumerate(table.rows)
         if position in whose.students
         for student in [grades.by_student[whose.students[position]]]
@@ -65,7 +65,7 @@ def _of_class_list(people: ClassList) -> CsvList | None:
 
 
 def _by_logins(grades: Grades, path: Path) -> Exported:
-    """Export by the folders' names as logins. A name that ends with a number is refused, for it may be Moodle's."""
+    """Export with the folders' names as logins. Names that end with a number are refused: they may come from Moodle."""
     for row in grades.rows:
         if is_numbered(row.student):
             raise UserError(
@@ -76,14 +76,14 @@ def _by_logins(grades: Grades, path: Path) -> Exported:
         [row.student, "", "", row.student, "", grades.number(row.points), row.remark] for row in grades.rows
     ]
     notes = _write(path, grades.spec.name, grades.number(grades.max_points), rows)
-    said = "The folders' names were taken for login names: Canvas's own export as --roster is surer."
-    return Exported((path,), (*notes, said))
+    advice = "The folders' names were taken for login names: Canvas's own export as --roster is surer."
+    return Exported((path,), (*notes, advice))
 
 
 def _write(
     path: Path, assignment: str, possible: str, rows: list[list[str]], separator: str = ","
 ) -> list[str]:
-    """Write the file; sentences about students whom Canvas would not find, or would take for the assignment."""
+    """Write the file. Returns sentences about students whom Canvas would not find or would take for the assignment."""
     mistaken = [row[0] for row in rows if _RESERVED in row[0]]
     for row in rows:
         row[0] = row[0].replace(_RESERVED, _RESERVED.capitalize())
@@ -97,14 +97,13 @@ def _write(
     return notes
 
 
-def _who(table: CsvList, row: tuple[str, ...]) -> list[str]:
-    """A row's own cells about the student."""
+def _student_cells(table: CsvList, row: tuple[str, ...]) -> list[str]:
     columns = {folded(name): position for position, name in reversed(list(enumerate(table.header)))}
     return [row[columns[folded(name)]] if folded(name) in columns else "" for name in WHO]
 
 
 def _assignment(grades: Grades, table: CsvList) -> str | None:
-    """The assignment's column in Canvas's own list, with its number; None when the list has none."""
+    """The name, with number, of the assignment's column in Canvas's list; None if there is none."""
     names = {folded(grades.spec.name), folded(grades.spec.title)}
     found = [
         column
@@ -118,10 +117,10 @@ def _assignment(grades: Grades, table: CsvList) -> str | None:
     return found[0] if found else None
 
 
-def _possible(
+def _points_possible(
     grades: Grades, table: CsvList, assignment: str | None
 ) -> tuple[str, float | None, tuple[str, ...]]:
-    """The cell of points possible, the maximum that grades are scaled to (None: not scaled), and sentences."""
+    """The cell for the points possible, the maximum to which grades are scaled (None: not scaled), and sentences."""
     if assignment is None:
         offer = f"The list has no column “{grades.spec.name} (number)”: Canvas will offer to make this assignment."
         return grades.number(grades.max_points), None, (offer,)
@@ -130,9 +129,9 @@ def _possible(
     most = None if may_be_thousands(cell) else number_in(cell)
     if most is not None and most > 0:
         return grades.number(grades.max_points, most), most, grades.scaled_note(most, "Canvas")
-    said = f"has “{cell}”" if cell else "does not say what Canvas has"
+    state = f"has “{cell}”" if cell else "does not say what Canvas has"
     kept = (
-        f"The list {said} as the points possible of “{assignment}”, and nothing can be scaled to that: the grades are of "
-        f"{points(grades.max_points)} points, and Canvas keeps what it has."
+        f"The list {state} as the points possible of “{assignment}”, so grades are not scaled: they are of "
+        f"{points(grades.max_points)} points, and Canvas keeps its own maximum."
     )
-    return "", None, (kept,)  # an empty cell changes nothing there
+    return "", None, (kept,)  # an empty cell changes nothing in Canvas

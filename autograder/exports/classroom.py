@@ -1,4 +1,4 @@
-"""GitHub Classroom's autograding results, a file for each student.
+"""Writes GitHub Classroom's autograding results, a file for each student.
 
 Classroom's grading reporter (classroom-resources/autograding-grading-reporter) takes the object in base64 from a step's ``result``
 output, prints each test and reports the sum of the scores out of ``max_score``.
@@ -27,10 +27,10 @@ def write_results(grades: Grades, out: Path) -> Exported:
 
 
 def autograding_json(row: Graded, max_points: float) -> dict[str, Any]:
-    """The object the reporter reads. Its status is ``pass`` only when every question has full points.
+    """The object that the reporter reads. Its status is ``pass`` only if every question has full points.
 
-    What people changed for the whole submission (written answers, a late penalty) has no question of its own: it is one more test,
-    so that the scores add up to the student's points.
+    Points that belong to no question (written answers, a late penalty) are an additional test, so that the scores add up
+    to the student's points.
     """
     tests = []
 

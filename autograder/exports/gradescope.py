@@ -1,4 +1,4 @@
-"""Gradescope's ``results.json`` (gradescope-autograders.readthedocs.io, "Autograder Specifications")."""
+"""Writes Gradescope's ``results.json`` (gradescope-autograders.readthedocs.io, "Autograder Specifications")."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def write_results(grades: Grades, out: Path) -> Exported:
 
 
 def results_of(result: SubmissionResult, spec: LabSpec) -> dict[str, Any]:
-    """The documented object for a result as the tests scored it."""
+    """The documented object for a result with automatic points."""
     return results_json(graded(result, spec, None, test_cells(spec)))
 
 
 def results_json(row: Graded) -> dict[str, Any]:
-    """The documented object: the whole submission's score and words, and one test a question.
+    """The documented object: the submission's score and summary, and one test for each question.
 
-    The grader's own output stays hidden from students (``stdout_visibility``): it is about the machine,
-    not about their work. There is no leaderboard: grades are nobody else's business.
+    The grader's own output stays hidden from students (``stdout_visibility``), because it is not about their work. There
+    is no leaderboard, because grades are private.
     """
     result = row.result
     notes = "\n".join(f"- {note}" for note in result.notes)
@@ -70,7 +70,7 @@ def _test(question: QuestionResult, earned: float, number: int) -> dict[str, Any
 
 
 def in_words(question: QuestionResult) -> str:
-    """A question's tests, misconception, hint and error as plain text."""
+    """A question's tests, misconception, hint and error, as plain text."""
     lines = []
     for test in question.tests:
         lines.append(f"{'✓ passed' if test.passed else '✗ not yet'}: {test.name}")

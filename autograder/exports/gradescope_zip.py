@@ -1,8 +1,8 @@
-"""An autograder to upload to Gradescope: the harness, one lab and its data, and two scripts to start it.
+"""Writes an autograder to upload to Gradescope: the harness, one lab with its data, and two start scripts.
 
-The zip holds a secret of the teaching team (hidden tests and the salt of their inputs): it is for
-Gradescope's "Configure Autograder" page and for nobody else. Gradescope's containers may forbid namespaces: what is
-left there is used, and every result names it.
+The zip contains secrets of the teaching team (hidden tests and the salt of their inputs): it is only for Gradescope's
+"Configure Autograder" page. Gradescope's containers may forbid namespaces. Then the weaker isolation is used, and every
+result says so.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SCRIPTS = Path(__file__).parent / "gradescope_bundle"
 
 
 def write_zip(grades: Grades, out: Path) -> Exported:
-    """Write ``out/gradescope-autograder-<lab>.zip``. Raises GradingError when a part is missing."""
+    """Write ``out/gradescope-autograder-<lab>.zip``. Raises GradingError if a part is missing."""
     lab = grades.spec.name
     path = out / f"gradescope-autograder-{lab}.zip"
     with tempfile.TemporaryDirectory() as folder:
@@ -46,7 +46,7 @@ def write_zip(grades: Grades, out: Path) -> Exported:
 
 
 def _course_files(lab: str) -> Iterator[tuple[Path, str]]:
-    """Every file of the course that grading the lab needs, with its name in the zip; nothing of later labs."""
+    """Yield every file of the course for grading the lab, with its name in the zip, and no file of later labs."""
     root = course_root()
     package = Path(__file__).resolve().parents[1]
     for file in files_below(package):
@@ -61,7 +61,7 @@ def _course_files(lab: str) -> Iterator[tuple[Path, str]]:
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes, *, executable: bool = False) -> None:
-    """Add a file with a fixed time, so that the same course makes the same zip."""
+    """Add a file with a fixed time, so that the same course gives the same zip."""
     info = zipfile.ZipInfo(name, date_time=(2020, 1, 1, 0, 0, 0))
     info.external_attr = (0o755 if executable else 0o644) << 16
     info.compress_type = zipfile.ZIP_DEFLATED

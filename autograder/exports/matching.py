@@ -1,7 +1,7 @@
-"""Finds each student's row in a learning system's list by ids, and trusts a number only where the name agrees.
+"""Finds each student's row in a learning system's list by ids. A number counts only if the name agrees.
 
-The number in a folder's name is Moodle's participant, which only this assignment's worksheet knows, or Canvas's user, which
-every list of Canvas's has.
+The number in a folder's name is Moodle's participant number, which only this assignment's worksheet has, or Canvas's user
+number, which every Canvas list has.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _NUMBERED = re.compile(r"^(.+)_(\d+)$")
 
 @dataclass
 class Match:
-    """The student of each row that is somebody's, and the names of those who have none."""
+    """The students of a list's rows, and the names that could not be matched."""
 
     students: dict[int, str] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
-    #: Students whose number has another name on the list.
+    #: Students whose number belongs to another name on the list.
     renamed: list[str] = field(default_factory=list)
-    #: Students found by user name, address or ID number whose name differs on the list.
+    #: Students found by user name, address or ID number, with another name on the list.
     with_new_name: list[str] = field(default_factory=list)
     #: Students who share a row.
     doubled: list[str] = field(default_factory=list)
@@ -48,14 +48,14 @@ class Match:
 
     def notes(self, where: str) -> tuple[str, ...]:
         """Sentences about students without a row, and rows without a result."""
-        said = {
+        problems = {
             f"Not found on the list, and so not in {where}": self.lost,
             f"Name does not match the number on the list, and so not in {where}": self.renamed,
             "Name does not match ID or e-mail, by which they were found": self.with_new_name,
             f"Several students match one row of the list, and so not in {where}": self.doubled,
-            "On the list, but no result here is theirs": self.without,
+            "On the list, but without a result here": self.without,
         }
-        return tuple(sentences_about(said))
+        return tuple(sentences_about(problems))
 
 
 def is_numbered(student: str) -> bool:
@@ -64,10 +64,10 @@ def is_numbered(student: str) -> bool:
 
 
 def match(system: str, table: CsvList, students: Iterable[str], people: ClassList) -> Match:
-    """Match ``students`` with the rows of a list of Canvas's (``canvas``) or Moodle's (``moodle``, ``moodle-worksheet``).
+    """Match ``students`` with the rows of a list from Canvas (``canvas``) or Moodle (``moodle``, ``moodle-worksheet``).
 
-    ``UserError`` when names contradict numbers for at least half of the students found, when more students share a row than
-    have one, or when nobody is on the list: then nothing may be written.
+    Raises ``UserError``, so that nothing is written, if names contradict numbers for at least half of the students found, if
+    more students share a row than have their own, or if nobody is on the list.
     """
     rows, found, names = _Rows(system, table), Match(), list(students)
     claims, contradictions = defaultdict[int, list[str]](list), list[tuple[int, str]]()
@@ -75,7 +75,7 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
     for student in names:
         person = people.of_folder(student)
         if person is not None and student not in whose:
-            found.lost.append(student)  # somebody else's login, or number
+            found.lost.append(student)  # its login or number belongs to somebody else
             continue
         row, is_certain = rows.of(student, person)
         if row is None:
@@ -93,15 +93,15 @@ def match(system: str, table: CsvList, students: Iterable[str], people: ClassLis
         row, (one, other, *_) = next(iter(shared.items()))
         raise UserError(f"“{one}” and “{other}” are both row {row + 2} of {table.path}: nothing was written.")
     found.without = [
-        rows.called(position)
+        rows.label(position)
         for position, row in enumerate(table.rows)
         if position not in found.students and table.is_person(row)
     ]
     if contradictions and len(contradictions) >= len(found.students) - len(found.with_new_name):
         row, student = contradictions[0]
         raise UserError(
-            f"Row {row + 2} of {table.path} is “{rows.names[row] or 'nameless'}”, but the submission that its number or address "
-            f"means is of “{student}”: the list is another assignment's or another course's, and nothing was written."
+            f"Row {row + 2} of {table.path} is “{rows.names[row] or 'nameless'}”, but its number or address belongs to the "
+            f"submission of “{student}”: the list belongs to another assignment or course. Nothing was written."
         )
     if names and not found.students:
         raise UserError(
@@ -130,16 +130,16 @@ class _Rows:
 
     @property
     def first(self) -> str:
-        """The first row, for sentences."""
+        """The first row's content, for sentences."""
         row = self.table.rows[0] if self.table.rows else ()
         return ", ".join(f"“{cell[:40]}”" for cell in row[:5]) or "not there"
 
-    def called(self, position: int) -> str:
-        """The name of a row's person for sentences, or else the row's first cell."""
+    def label(self, position: int) -> str:
+        """The name of a row's person, or else the row's first cell, for sentences."""
         return self.names[position] or next(filter(str.strip, self.table.rows[position]), "")
 
     def of(self, student: str, person: Person | None) -> tuple[int | None, bool]:
-        """The student's row by ids, never by a name, and whether it is theirs: a number alone needs a name that agrees."""
+        """The student's row by ids, never by name alone, and whether it is theirs: a number needs an agreeing name."""
         keys = {folded(student)} | (person.keys if person is not None else set())
         rows = set().union(*(self.by_key.get(key, ()) for key in keys))
         if len(rows) > 1:
@@ -152,11 +152,11 @@ class _Rows:
         if not rows:
             return by_number, by_number is not None and self.agrees(by_number, student, person)
         if of_canvas and by_number is not None and by_number not in rows:
-            return by_number, False  # the login is another person's
+            return by_number, False  # the login belongs to another person
         return min(rows), True
 
     def agrees(self, row: int, student: str, person: Person | None) -> bool:
-        """Whether the row's name may be this student's: the class list's, or else that in the folder's name."""
+        """Whether the row's name may be this student's name on the class list or, without one, in the folder's name."""
         numbered = _NUMBERED.match(student)
         name = person.name if person is not None else numbered[1] if numbered else ""
         if self.system == "moodle-worksheet" and person is None and name:

@@ -1,11 +1,11 @@
-"""Three exports for Moodle: the grade import (CSV), an assignment's offline grading worksheet, and its feedback files.
+"""Writes three exports for Moodle: the grade import (CSV), an assignment's offline grading worksheet, and feedback files.
 
-The worksheet is Moodle's own file (mod/assign/gradingtable.php), downloaded with "Download grading worksheet", with
-grade and feedback comments filled in, in whatever language it is. Moodle finds a student by the number in its first
-column, ignores a row that it changed itself in the meantime, and skips a grade above the maximum without a word
-(mod/assign/feedback/offline @452e36fc). It leaves students alone who are not in the file: so the file
-holds only rows whose grade is the autograder's to give. *Upload multiple feedback files in a zip* reads the names
-``name_participant_assignfeedback_file_FILE``, where the name may hold no underscore (importziplib.php @0203d8f2).
+The worksheet is Moodle's file (mod/assign/gradingtable.php) from "Download grading worksheet", in any language, with grade
+and feedback comments filled in. Moodle finds a student by the number in the first column. It ignores rows that changed
+in Moodle in the meantime, and silently skips grades above the maximum (mod/assign/feedback/offline @452e36fc). Students
+who are not in the file keep their grades, so the file contains only rows that the autograder may fill. *Upload multiple
+feedback files in a zip* reads names of the form ``name_participant_assignfeedback_file_FILE``, where the name must not
+contain an underscore (importziplib.php @0203d8f2).
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from autograder.files import write_atomically
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.render import points
 
-#: English in every language of Moodle's, for the import asks which column is which.
+#: The columns' names. They need no translation, because the import asks which column is which.
 WHO = ("Username", "ID number", "Email address")
 _ROLES = ("username", "id number", "email")
-#: The last line of our comments, a checksum: a comment without it, or with another, is somebody's.
+#: The last line of a comment from the autograder, with a checksum. Without a valid checksum, a person wrote or changed it.
 _SIGNED = re.compile(r"\(autograder ([0-9a-f]{8})\)\s*$")
 
 
@@ -52,13 +52,13 @@ def write_grades(grades: Grades, out: Path) -> Exported:
     rows, notes = _rows(grades, table, path)
     keys = range(len(WHO))
     write_table(path, header, rows, table.separator, keys)
-    whole = [name for name, cells in zip(WHO, list(zip(*rows, strict=True))[:3], strict=False) if all(cells)]
+    full = [name for name, cells in zip(WHO, list(zip(*rows, strict=True))[:3], strict=False) if all(cells)]
     advice = [
-        f"Map “{whole[-1]}” in Moodle: one person without the word that is mapped stops its whole import."
-        if whole
-        else "No column has a word for everybody: Moodle's import stops at the first who has none. Use the grading worksheet.",
-        "Moodle marks imported grades as overridden, and what is graded in the assignment later does not reach its gradebook: "
-        "the grading worksheet (moodle-worksheet) has no such end.",
+        f"Map “{full[-1]}” in Moodle: one person without a value in the mapped column stops its whole import."
+        if full
+        else "No column has a value for everybody: Moodle's import stops at the first person without one. Use the grading worksheet.",
+        "Moodle marks imported grades as overridden, so later grades in the assignment do not reach its gradebook: "
+        "the grading worksheet (moodle-worksheet) avoids that.",
     ]
     if table.column("maximum") is None:
         advice.append(
@@ -68,10 +68,10 @@ def write_grades(grades: Grades, out: Path) -> Exported:
 
 
 def _of_class_list(people: ClassList) -> CsvList:
-    """The class list with Moodle's columns. ``UserError`` when there is none."""
+    """The class list with Moodle's columns. Raises ``UserError`` without a class list."""
     if people.path is None:
         raise UserError(
-            "Only a list can say whom Moodle means: give its grades or participants, or the grading worksheet, with "
+            "Only a list identifies Moodle's students: give its grades or participants, or the grading worksheet, with "
             "--roster, or a class list in course.toml."
         )
     rows = ((one.username, one.id_number, one.email, one.name) for one in people.people)
@@ -99,7 +99,7 @@ def _rows(grades: Grades, table: CsvList, path: Path) -> tuple[list[list[str]], 
 
 
 def write_worksheet(grades: Grades, out: Path) -> Exported:
-    """Write ``out/moodle-worksheet-<lab>.csv``: the rows of Moodle's worksheet that are ours to fill, with grade and comment."""
+    """Write ``out/moodle-worksheet-<lab>.csv``: the fillable rows of Moodle's worksheet, with grade and comment."""
     path = out / f"moodle-worksheet-{grades.spec.name}.csv"
     table = _worksheet(grades)
     filled, notes = _fillable(grades, table, path.name)
@@ -112,7 +112,7 @@ def write_worksheet(grades: Grades, out: Path) -> Exported:
         if comments is not None:
             cells[comments] = _comment(row, grades.max_points)
         if graded is not None and (time := time_in(cells[graded])):
-            cells[graded] = f"{time:%Y-%m-%d %H:%M}"  # PHP reads no other language's dates
+            cells[graded] = f"{time:%Y-%m-%d %H:%M}"  # PHP cannot read dates in other languages
         rows.append(cells)
     write_table(path, table.header, rows, table.separator)
     notes += grades.scaled_note(most, "Moodle")
@@ -127,14 +127,14 @@ def write_worksheet(grades: Grades, out: Path) -> Exported:
             "The assignment has a marking workflow: students see nothing until the state is “Released” in Moodle."
         )
     notes.append(
-        "Upload it while Moodle speaks the worksheet's language. Moodle passes over rows that were graded after the worksheet was "
-        "downloaded: download it anew each time, or tick “Allow updating records that have been modified more recently in Moodle”."
+        "Upload it with Moodle set to the worksheet's language. Moodle skips rows that were graded after the worksheet was "
+        "downloaded: download it again each time, or tick “Allow updating records that have been modified more recently in Moodle”."
     )
     return Exported((path,), tuple(notes))
 
 
 def write_feedback(grades: Grades, out: Path) -> Exported:
-    """Write ``out/moodle-feedback-<lab>.zip`` with the pages of those whose rows of the worksheet are ours to fill."""
+    """Write ``out/moodle-feedback-<lab>.zip`` with the pages of students with fillable rows in the worksheet."""
     lab, table = grades.spec.name, _worksheet(grades)
     path = out / f"moodle-feedback-{lab}.zip"
     filled, notes = _fillable(grades, table, path.name)
@@ -151,7 +151,7 @@ def write_feedback(grades: Grades, out: Path) -> Exported:
 
 
 def _fillable(grades: Grades, table: CsvList, where: str) -> tuple[dict[int, Graded], list[str]]:
-    """The rows of the worksheet that are ours to fill, by position, and sentences about those left out."""
+    """Position -> student, for the worksheet's rows that the autograder may fill; and sentences about the other rows."""
     whose = match("moodle-worksheet", table, grades.with_work, grades.people)
     filled: dict[int, Graded] = {}
     closed, unsubmitted, entered = list[str](), list[str](), list[str]()
@@ -178,7 +178,7 @@ def _fillable(grades: Grades, table: CsvList, where: str) -> tuple[dict[int, Gra
 
 
 def _worksheet(grades: Grades) -> CsvList:
-    """The assignment's grading worksheet that was given. ``UserError`` when there is none."""
+    """The assignment's grading worksheet. Raises ``UserError`` if none was given."""
     if grades.roster is None:
         raise UserError(
             "A worksheet's numbers are the assignment's own: download the grading worksheet from Moodle and give it with --roster."
@@ -188,25 +188,25 @@ def _worksheet(grades: Grades) -> CsvList:
 
 
 def _maximum(table: CsvList) -> float:
-    """The assignment's maximum grade. ``UserError`` when the worksheet does not say it, for then no grade can be scaled."""
+    """The assignment's maximum grade. Raises ``UserError`` if the worksheet does not give it, since no grade can be scaled."""
     column = table.require_column("maximum", "grades are scaled to it, and nothing was written")
     found = {number_in(row[column]) or 0.0 for row in table.rows}
     most = min(found, default=0.0)
     if len(found) != 1 or most <= 0:
         raise UserError(
-            f"The column “{table.header[column]}” of {table.path} does not say one number of points for everybody: nothing was written."
+            f"The column “{table.header[column]}” of {table.path} does not have the same number of points in every row: nothing was written."
         )
     return most
 
 
 def _comment(row: Graded, most: float) -> str:
-    """The feedback comment as HTML. It begins with the points and ends with a checksum of its letters."""
+    """The feedback comment as HTML. It begins with the points and ends with a checksum."""
     text = f"{points(row.points)} of {points(most)} points.\n{row.summary}"
     return html.escape(f"{text}\n(autograder {_checksum(text)})").replace("\n", "<br>")
 
 
 def _checksum(text: str) -> str:
-    """A checksum of letters and digits alone, for Moodle's worksheet drops a comment's tags and lines."""
+    """A checksum of only letters and digits, because Moodle's worksheet drops a comment's tags and line breaks."""
     return hashlib.sha256("".join(c for c in folded(text) if c.isalnum()).encode()).hexdigest()[:8]
 
 
@@ -215,10 +215,10 @@ def _was_entered_by_a_person(table: CsvList, row: tuple[str, ...]) -> bool:
     grade, comment = table.value(row, "grade"), html.unescape(table.value(row, "comments"))
     if grade in ("", "-") and not comment:
         return False
-    signed, said = _SIGNED.search(comment), re.match(r"([\d.]+) of ([\d.]+) points", comment)
-    if not signed or not said or _checksum(comment[: signed.start()]) != signed[1]:
+    signed, stated = _SIGNED.search(comment), re.match(r"([\d.]+) of ([\d.]+) points", comment)
+    if not signed or not stated or _checksum(comment[: signed.start()]) != signed[1]:
         return True
-    earned, of = map(float, said.groups())
+    earned, of = map(float, stated.groups())
     most, there = number_in(table.value(row, "maximum")) or of, number_in(grade)
     decimals = len(re.sub(r"^\d*\D?", "", grade))
     return there is None or abs(there - min(earned * most / of, most)) > 0.5001 * 10**-decimals

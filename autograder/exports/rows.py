@@ -1,4 +1,4 @@
-"""What every export reads: each student's result, final points and comments."""
+"""The input of every export: each student's result, final points and comments."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from autograder.results import EARLIER_NOTE, STATUSES, STRONGEST, SubmissionResu
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export wrote, and sentences about what it noticed."""
+    """The files that an export wrote, and sentences about problems."""
 
     paths: tuple[Path, ...]
     notes: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Path]:
-        """The paths, for whoever only wants those."""
+        """Iterate over the paths."""
         return iter(self.paths)
 
 
@@ -36,23 +36,23 @@ class Graded:
 
     result: SubmissionResult
     final: FinalPoints
-    #: Lines of the comment behind the questions: written answers, teachers' comments, lateness, what the grade lacks.
+    #: Lines of the comment after the questions: written answers, teachers' comments, lateness, what the grade lacks.
     by_hand: tuple[str, ...] = ()
-    #: What the grade still lacks: answers that wait for a person, a time that nobody knows.
+    #: What the grade still lacks: answers that wait for a person, an unknown time.
     open: tuple[str, ...] = ()
 
     @property
     def points(self) -> float:
-        """The submission's points, late penalty and all."""
+        """The submission's points, including the late penalty."""
         return self.final.total
 
     def points_of(self, question: str) -> float:
-        """A question's points, changes made by people included."""
+        """A question's points, including changes made by people."""
         return self.final.questions[question].final
 
     @property
     def student(self) -> str:
-        """The student's name as the folder had it."""
+        """The student's name: the folder's name."""
         return self.result.student
 
     @property
@@ -68,36 +68,36 @@ class Graded:
 
     @property
     def remark(self) -> str:
-        """What the grade lacks, for the teacher, in one cell ("" when it is final)."""
+        """What the grade still lacks, as one cell for the teacher; "" for a final grade."""
         return "; ".join(self.open)
 
     @property
     def summary_html(self) -> str:
-        """The summary as HTML, for systems that show comments as such."""
+        """The summary as HTML, for systems that show comments as HTML."""
         return html.escape(self.summary).replace("\n", "<br>")
 
 
 @dataclass(frozen=True)
 class Grades:
-    """What a writer of a format gets: the lab, its graded students, and the learning system's own list."""
+    """The input of a format's writer: the lab, its graded students, and the learning system's list."""
 
     spec: LabSpec
     rows: tuple[Graded, ...]
     roster: CsvList | None
     with_written: bool
-    #: The course's class list (empty when it has none).
+    #: The course's class list; empty if there is none.
     people: ClassList = field(default_factory=ClassList)
-    #: What people entered, for those formats that show it.
+    #: The marks that people entered, for formats that show them.
     marks: Mapping[str, TeacherMarks] = field(default_factory=dict)
 
     @property
     def max_points(self) -> float:
-        """The points that can be reached: written answers count when people's marks were given."""
+        """The points that can be reached. Written answers count if people's marks are given."""
         written = sum(most for _, most in self.spec.written) if self.with_written else 0.0
         return self.spec.max_score + written
 
     def number(self, earned: float, most: float | None = None, *, capped: bool = False) -> str:
-        """Points as the list writes numbers, scaled to the system's maximum ``most`` (None: as they are)."""
+        """Points in the list's number format, scaled to the system's maximum ``most`` (None: not scaled)."""
         if most is not None and not self.max_points:
             raise UserError(
                 f"{self.spec.name} has no points, and the learning system {points(most)}: nothing can be scaled, nothing was written."
@@ -107,7 +107,7 @@ class Grades:
         return text.replace(".", ",") if self.roster is not None and self.roster.decimal_comma else text
 
     def scaled_note(self, most: float | None, system: str) -> tuple[str, ...]:
-        """The sentence about another maximum than the lab's."""
+        """The sentence about a maximum that differs from the lab's; none if it does not."""
         if most is None or abs(most - self.max_points) < 1e-9:
             return ()
         return (
@@ -121,7 +121,7 @@ class Grades:
 
     @property
     def with_work(self) -> list[str]:
-        """The students who handed in something, or whom a person gave points all the same."""
+        """The students who handed something in, or who got points from a person anyway."""
         return [row.student for row in self.rows if row.result.status != "missing" or row.points > 0]
 
 
@@ -140,7 +140,7 @@ def graded(
 
 
 def _open(result: SubmissionResult, marks: TeacherMarks, final: FinalPoints, spec: LabSpec) -> Iterator[str]:
-    """What the grade lacks, a phrase each."""
+    """Yield a phrase for each thing that the grade lacks."""
     if final.waiting:
         most = dict(spec.written)
         up_to = counted_points(sum(most[name] for name in final.waiting))
@@ -149,7 +149,7 @@ def _open(result: SubmissionResult, marks: TeacherMarks, final: FinalPoints, spe
     if result.status == "missing" and due and (longer := extension_of(spec.name, result.student)):
         yield f"nothing handed in: the extension ends on {settings().local(due + longer):%Y-%m-%d at %H:%M}"
     if EARLIER_NOTE in result.notes:
-        yield "points of an earlier time: the grader itself failed on what came since"
+        yield "points from an earlier run: the grader itself failed on the newer submission"
     if result.readable and not result.submitted_at and due is not None:
         yield "lateness not counted: nobody knows when it came in"
     if settings().is_closed(spec.name, marks.seconds_late, marks.due):

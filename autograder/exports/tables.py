@@ -1,4 +1,4 @@
-"""Writes the CSV files that learning systems read: no cell does anything in a spreadsheet, and people are found."""
+"""Writes CSV files for learning systems: no cell runs as a formula in a spreadsheet, and ids stay intact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.course.lists import summarize_names
 from autograder.course.safe_cells import safe_cell
 from autograder.files import write_atomically
 
-#: A user name, an address or a number that a spreadsheet takes for a harmless formula.
+#: A user name, address or number that a spreadsheet takes for a formula, but a harmless one.
 _HARMLESS = re.compile(r"[=+\-@][\w.\-@]*")
 
 
@@ -23,7 +23,7 @@ def write_table(
     separator: str = ",",
     keys: Collection[int] = (),
 ) -> Path:
-    """Write a CSV file in UTF-8, every cell made safe. Raises GradingError. Returns the path.
+    """Write a CSV file in UTF-8 with safe cells. Returns the path. Raises GradingError.
 
     ``keys`` are the columns by which a system finds people: see ``about_keys``.
     """
@@ -48,16 +48,16 @@ def about_keys(
     sentences = []
     if kept:
         sentences.append(
-            f"A spreadsheet takes {summarize_names(kept)} for formulas: import {path.name} as it is, and save it with no spreadsheet before."
+            f"A spreadsheet takes {summarize_names(kept)} for formulas: import {path.name} without saving it in a spreadsheet first."
         )
     if changed:
         sentences.append(
-            f"{system} will find nobody by {summarize_names(changed)}, which a spreadsheet could run and {path.name} therefore has changed: "
-            "if no other column finds them, enter their grades by hand."
+            f"{system} will find nobody by {summarize_names(changed)}: {path.name} has these changed, because a spreadsheet could run them. "
+            "If no other column identifies these students, enter their grades by hand."
         )
     return tuple(sentences)
 
 
 def _key(word: str) -> str:
-    """An id as it is, when that is harmless, else made safe."""
+    """The id unchanged if it is harmless, else as a safe cell."""
     return word if _HARMLESS.fullmatch(word) else safe_cell(word)

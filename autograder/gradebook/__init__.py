@@ -1,1 +1,1 @@
-"""nbgrader's gradebook.db: the results in it, and what people entered there."""
+"""Reads and writes nbgrader's gradebook.db: results, and marks that people entered."""

@@ -1,4 +1,4 @@
-"""The master's cells in the gradebook: what a lab asks, saved as ``nbgrader generate_assignment`` does."""
+"""Saves a master's cells in the gradebook, as ``nbgrader generate_assignment`` does."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from autograder.course.lab import LabSpec
 from autograder.errors import GradingError
 
-#: nbgrader's name for the course of a folder that names none.
+#: nbgrader's default name of a course.
 _COURSE = "default_course"
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
@@ -30,13 +30,13 @@ class LabCells:
     name: str
     #: Cells that carry points: (maximum, "code" or "markdown", nbgrader's model).
     graded: dict[str, tuple[float, str, type]]
-    #: Cells a student answers in: nbgrader's model.
+    #: Cells for answers: nbgrader's model.
     answers: dict[str, type]
     #: Columns of the SourceCell rows.
     sources: dict[str, dict[str, Any]]
-    #: A test cell's ``grade_id`` -> the question whose points it carries.
+    #: A test cell's ``grade_id`` -> the question whose points it holds.
     question_of: dict[str, str]
-    #: An answer cell's checksum as the student receives it.
+    #: An answer cell's ``grade_id`` -> its checksum in the released notebook.
     answer_checksums: dict[str, str]
 
 
@@ -86,7 +86,7 @@ def lab_cells(spec: LabSpec) -> LabCells:
 
 
 def _received_checksums(saved: NotebookNode) -> dict[str, str]:
-    """Checksums of the answer cells as students receive them: what only graders see is gone by then."""
+    """The answer cells' checksums in the released notebook, after removing the parts for graders."""
     received, resources = copy.deepcopy(saved), dict[str, Any](nbgrader={})
     for step in (ClearHiddenTests(), ClearMarkScheme()):
         received, resources = step.preprocess(received, resources)
@@ -94,7 +94,7 @@ def _received_checksums(saved: NotebookNode) -> dict[str, str]:
 
 
 def _question_of(spec: LabSpec, cells: list[NotebookNode]) -> dict[str, str]:
-    """Match each question with the test cell that carries its points: ``test_`` and its name, or its name alone."""
+    """Test cell -> question: the cell that holds a question's points is called ``test_<question>`` or like the question."""
     questions = {name for name, _ in spec.questions}
     tests = [
         cell.metadata.nbgrader["grade_id"]
@@ -111,15 +111,15 @@ def _question_of(spec: LabSpec, cells: list[NotebookNode]) -> dict[str, str]:
 
 
 def test_cells(spec: LabSpec) -> dict[str, str]:
-    """Question -> the ``grade_id`` of the cell that carries its points."""
+    """Question -> the ``grade_id`` of the cell that holds its points."""
     return {question: cell for cell, question in lab_cells(spec).question_of.items()}
 
 
 def save_lab(session: Session, lab: LabCells) -> SavedLab:
-    """Create or bring up to date the course, the assignment, the notebook and its cells.
+    """Create or update the course, the assignment, the notebook and its cells.
 
-    A cell that is no longer in the master goes, with its automatic grades. Raises GradingError when
-    people have entered marks for such a cell: those must not vanish.
+    Cells that are no longer in the master are removed, with their automatic grades. Raises GradingError if people entered
+    marks for such a cell, because these must not be lost.
     """
     find_or_insert(session, api.Course, {"id": _COURSE})
     assignment_id, _ = find_or_insert(session, api.Assignment, {"name": lab.name}, course_id=_COURSE)
@@ -139,12 +139,12 @@ def save_lab(session: Session, lab: LabCells) -> SavedLab:
 
 
 def select_rows(session: Session, query: Any) -> Any:
-    """The rows of a query for columns, of which the session makes no objects: a third of the time."""
+    """The rows of a query for columns. Without model objects this takes a third of the time."""
     return session.connection().execute(query)
 
 
 def find_or_insert(session: Session, model: Any, columns: dict[str, str], **new: Any) -> tuple[str, bool]:
-    """The id of the row with these values, and whether it was inserted, then with the ``new`` values too."""
+    """The id of the row with these values, and whether it was inserted. A new row also gets the values ``new``."""
     query = select(model.id).where(*(getattr(model, name) == value for name, value in columns.items()))
     if (row_id := select_rows(session, query).scalar_one_or_none()) is not None:
         return row_id, False
@@ -154,7 +154,7 @@ def find_or_insert(session: Session, model: Any, columns: dict[str, str], **new:
 
 
 def insert_rows(session: Session, model: Any, rows: list[dict[str, Any]]) -> None:
-    """Insert rows through the model's table, whose defaults are the model's: half the time that the model itself takes."""
+    """Insert rows through the model's table, which has the model's defaults. This takes half the model's time."""
     session.connection().execute(model.__table__.insert(), rows)
 
 
@@ -177,7 +177,7 @@ def _save_sources(session: Session, lab: LabCells, notebook_id: str) -> None:
 def _save_cells(
     session: Session, wanted: dict[tuple[str, type], dict[str, Any]], notebook_id: str, lab: str
 ) -> dict[tuple[str, type], str]:
-    """Insert, update and remove grade, solution and task cells; returns (name, model) -> id."""
+    """Insert, update and remove grade, solution and task cells. Returns (name, model) -> id."""
     rows = session.scalars(select(api.BaseCell).where(api.BaseCell.notebook_id == notebook_id))
     existing = {(row.name, type(row)): row for row in rows}
     for key in existing.keys() - wanted.keys():
@@ -212,7 +212,7 @@ def _remove_cell(session: Session, cell: Any, lab: str) -> None:
 def _complete_submissions(
     session: Session, notebook_id: str, graded: dict[str, str], commented: dict[str, str]
 ) -> None:
-    """Give submissions from before a cell was added its rows, without which Formgrader fails on them."""
+    """Add a new cell's rows to earlier submissions; Formgrader fails without them."""
     submitted = api.SubmittedNotebook
     submissions = list(session.scalars(select(submitted.id).where(submitted.notebook_id == notebook_id)))
     models: tuple[tuple[Any, dict[str, str]], ...] = ((api.Grade, graded), (api.Comment, commented))

@@ -1,6 +1,6 @@
-"""Final points: a person's score before the tests', extra credit added, lateness taken off.
+"""Computes final points: manual scores replace the tests', extra credit is added, late penalties are subtracted.
 
-The rules are nbgrader's. The gradebook, the feedback pages, the class report and the exports all ask here.
+The rules are nbgrader's. The gradebook, the feedback pages, the class report and the exports all use this module.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ class TeacherMarks:
     scores: dict[str, float] = field(default_factory=dict)
     comments: dict[str, str] = field(default_factory=dict)
     extra_credit: dict[str, float] = field(default_factory=dict)
-    #: Cells that still wait for a person.
+    #: Cells that wait for a person.
     waiting: tuple[str, ...] = ()
     seconds_late: float = 0.0
-    #: When it was due for this student, in UTC without a zone.
+    #: When the lab was due for this student, in UTC without a zone.
     due: datetime | None = None
     late_penalty: float = 0.0
-    #: When the graded submission came in, in UTC without a zone.
+    #: When the graded submission was received, in UTC without a zone.
     received: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
 class CellPoints:
-    """The points of one graded cell: what the tests gave (None: only a person can say), and what people entered."""
+    """The points of one graded cell: the tests' (None: only a person can score it), and those that people entered."""
 
     automatic: float | None
     manual: float | None = None
@@ -40,18 +40,18 @@ class CellPoints:
 
     @property
     def score(self) -> float | None:
-        """A manual score wins over the tests'; None while nobody has scored the cell."""
+        """The manual score if there is one, else the tests'; None if the cell has neither."""
         return self.automatic if self.manual is None else self.manual
 
     @property
     def final(self) -> float:
-        """The score and the extra credit; what waits for a person counts nothing yet, its extra credit neither."""
+        """The score plus the extra credit; 0, even with extra credit, while the cell waits for a person."""
         return 0.0 if self.score is None else self.score + self.extra_credit
 
 
 @dataclass(frozen=True)
 class FinalPoints:
-    """The points of one submission by question and by written answer, in the lab's order."""
+    """The points of one submission, by question and written answer, in the lab's order."""
 
     questions: dict[str, CellPoints]
     written: dict[str, CellPoints]
@@ -72,11 +72,10 @@ class FinalPoints:
 def final_points(
     result: SubmissionResult, spec: LabSpec, marks: TeacherMarks | None, test_cells: Mapping[str, str]
 ) -> FinalPoints:
-    """The points of a result with what people entered (``marks``; None before there is a gradebook).
+    """The points of a result with the ``marks`` that people entered (None: there is no gradebook yet).
 
-    ``test_cells`` maps a question to the cell that carries its points in the gradebook. A written answer that does
-    not wait for a person (left as it was, or there is no notebook) has 0 points. Where the grader itself failed,
-    the tests gave nothing.
+    ``test_cells`` maps a question to the cell that holds its points in the gradebook. A written answer that does not wait
+    for a person (unchanged, or no notebook) has 0 points. If the grader itself failed, the tests' points are missing.
     """
     entered = marks or TeacherMarks()
     earned = {question.name: question.points for question in result.questions}
@@ -100,6 +99,6 @@ def final_points(
 
 
 def with_final_points(result: SubmissionResult, points: FinalPoints) -> SubmissionResult:
-    """The result with the final points of its questions in place of the tests'; its score is their sum."""
+    """The result with final points instead of the tests', and their sum as the score."""
     questions = tuple(replace(q, points=points.questions[q.name].final) for q in result.questions)
     return replace(result, questions=questions, score=round(sum(q.points for q in questions), 2))

@@ -1,8 +1,7 @@
-"""Writes results into nbgrader's gradebook.db: the rows nbgrader would write, in one transaction each.
+"""Writes results into nbgrader's gradebook.db: the rows that nbgrader would write, one transaction for each result.
 
-The models are nbgrader's own (``nbgrader.api``), so Formgrader and ``nbgrader export`` work on the
-file. What people entered there (manual scores, comments, extra credit, extensions, late penalties)
-is never overwritten.
+The models are nbgrader's own (``nbgrader.api``), so Formgrader and ``nbgrader export`` can use the file. Entries by people
+(manual scores, comments, extra credit, extensions, late penalties) are never overwritten.
 """
 
 from __future__ import annotations
@@ -39,19 +38,19 @@ from autograder.gradebook.cells import (
 from autograder.gradebook.final_points import CellPoints, TeacherMarks
 from autograder.results import QuestionResult, SubmissionResult
 
-#: (score, seconds late, when it was due for this student) -> points or None.
+#: (score, seconds late, due date of this student) -> points to subtract, or None.
 LatePenalty = Callable[[float, float, datetime.datetime], float | None]
 
-#: A student -> how much longer than the others they have; None when the course does not say.
+#: Student -> length of the extension; None if the course gives none.
 Extension = Callable[[str], datetime.timedelta | None]
 
 
 class GradebookWriter:
-    """The one writer of a ``gradebook.db``. Use it as a context manager, one for each lab and run.
+    """The only writer of a ``gradebook.db``: a context manager, one for each lab and run.
 
-    ``due`` (UTC, without a zone) and ``extension`` (student -> how much longer) are the course's, ``late_penalty`` is its
-    rule. Where they say nothing, what people entered in the gradebook stays, and what the
-    course itself had said before is taken back. Raises GradingError for what a user can put right.
+    ``due`` (UTC, without a zone), ``extension`` and ``late_penalty`` come from the course's policy. Without a value from the
+    policy, entries by people stay, and earlier values from the policy are removed.
+    Raises GradingError for errors that a user can fix.
     """
 
     def __init__(
@@ -85,21 +84,21 @@ class GradebookWriter:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._engine.dispose()
 
     def write(self, result: SubmissionResult, *, regraded: Collection[str] | None = None) -> TeacherMarks:
-        """Record one submission, all of it or, when anything fails, nothing; the marks that people entered for it.
+        """Record one submission in one transaction. Returns the marks that people entered for it.
 
-        nbgrader asks a person to look again at every manually graded cell whenever it grades. A cell that
-        was not graded again gives no reason to: ``regraded`` names the questions and written answers that
-        were (None: all). Where the grader itself failed, every cell waits for a person.
+        After regrading, nbgrader asks a person to check every manually graded cell again. ``regraded`` limits this to the
+        questions and written answers that were graded again (None: all). If the grader itself failed, every cell waits
+        for a person.
         """
         with self._transaction() as session:
             submission_id, notebook_id, is_new = self._find_or_create(session, result)
             if (longer := self._extension(result.student)) is not None:
                 session.execute(update(api.SubmittedAssignment), [{"id": submission_id, "extension": longer}])
-                self._say(session, "extension", storable(result.student), str(longer.total_seconds()))
+                self._note_policy(session, "extension", storable(result.student), str(longer.total_seconds()))
             untouched = _untouched(self.lab, result)
             scores = _auto_scores(self.lab, result, untouched)
             asked = {q.name: _suggestion(q) for q in result.questions if q.in_question}
@@ -113,7 +112,7 @@ class GradebookWriter:
             return self._marks(session, result.student)
 
     def overrule(self, student: str, question: str, points: float, comment: str) -> bool:
-        """Enter a person's score of a question, and why, as Formgrader would; whether the student has a row for it."""
+        """Enter a manual score and comment for a question, as Formgrader would. Returns whether the student has a row for it."""
         name = next(
             cell
             for cell, asked in self.lab.question_of.items()
@@ -135,7 +134,7 @@ class GradebookWriter:
         return True
 
     def marks(self, student: str) -> TeacherMarks:
-        """The marks that people entered for this student's submission; empty without any."""
+        """The marks that people entered for this student's submission; empty if there are none."""
         with self._transaction() as session:
             return self._marks(session, student)
 
@@ -144,12 +143,12 @@ class GradebookWriter:
         return marks_of(self._read_marks(session, only), student)
 
     def all_marks(self) -> dict[str, TeacherMarks]:
-        """``marks`` of every student with a submission of the lab, by the student's name as stored."""
+        """Stored name -> ``marks``, for every student with a submission of the lab."""
         with self._transaction() as session:
             return self._read_marks(session)
 
     def automatic_scores(self) -> dict[str, dict[str, float | None]]:
-        """Student, as stored -> cell -> the automatic score that the gradebook holds."""
+        """Stored name -> cell -> automatic score in the gradebook."""
         with self._transaction() as session:
             rows = select_rows(session, self._submissions()).all()
             grades = self._grades(session, rows)
@@ -159,27 +158,27 @@ class GradebookWriter:
         }
 
     def agrees(self, result: SubmissionResult, scores: dict[str, float | None]) -> bool:
-        """Whether these ``automatic_scores`` of a submission are those of its result."""
+        """Whether a submission's ``automatic_scores`` are those of its result."""
         wanted = _auto_scores(self.lab, result, {})
         return all(name in scores and scores[name] == wanted[name] for name in self.lab.question_of)
 
     def apply_policy(self, students: Iterable[str] = ()) -> list[str]:
-        """Bring extensions and late penalties of all submissions up to date; the students for whom that changed, as stored.
+        """Update extensions and late penalties of all submissions. Returns the stored names of students with changes.
 
-        ``students`` are the class's names: the course calls nobody by a name that had to be made to store theirs.
+        ``students`` are the class's names, because the course's extensions use these and not the stored names.
         """
         changed, called = [], {storable(student): student for student in students}
         with self._transaction() as session:
-            said, rows = self._said(session), session.execute(self._submissions()).all()
+            last_policy, rows = self._last_policy(session), session.execute(self._submissions()).all()
             grades = self._grades(session, rows)
             for row in rows:
                 longer = self._extension(called.get(row.student_id, row.student_id))
-                before = said.get(("extension", row.student_id))
+                before = last_policy.get(("extension", row.student_id))
                 if longer is not None:
-                    self._say(session, "extension", row.student_id, str(longer.total_seconds()))
+                    self._note_policy(session, "extension", row.student_id, str(longer.total_seconds()))
                 elif before is not None:
-                    self._say(session, "extension", row.student_id, None)
-                    own = row.extension  # unless somebody changed it by hand it was the course's
+                    self._note_policy(session, "extension", row.student_id, None)
+                    own = row.extension  # if unchanged by people, it came from the course's policy
                     longer = None if own is None or str(own.total_seconds()) == before else own
                 else:
                     longer = row.extension
@@ -190,38 +189,40 @@ class GradebookWriter:
                     cells = grades[row.notebook_id].values()
                     total = sum(_cell_points(cell, cell.auto_score).final for cell in cells)
                     penalty = self._penalty(row, longer, total)
-                elif ("penalties", "") in said:
+                elif ("penalties", "") in last_policy:
                     penalty = None
                 if penalty != row.late_submission_penalty:
                     self._write_penalty(session, row.notebook_id, penalty)
                 if (longer, penalty) != (row.extension, row.late_submission_penalty):
                     changed.append(row.student_id)
-            self._say(session, "penalties", "", None if self._late_penalty is None else "by the course")
+            self._note_policy(
+                session, "penalties", "", None if self._late_penalty is None else "by the course"
+            )
         return changed
 
     def _write_due(self, session: Session, due: datetime.datetime | None) -> None:
-        """The course's due date; without one, what people entered stays, and an earlier one of the course's goes."""
+        """Write the policy's due date. Without one, remove an earlier one of the policy and keep a date that people entered."""
         assignment = api.Assignment
         mine = assignment.id == self._saved.assignment_id
-        before = self._said(session).get(("due", ""))
+        before = self._last_policy(session).get(("due", ""))
         if due is None and before is not None:
             now = session.execute(select(assignment.duedate).where(mine)).scalar_one()
             if now is not None and now.isoformat() == before:
                 session.execute(update(assignment), [{"id": self._saved.assignment_id, "duedate": None}])
         elif due is not None:
             session.execute(update(assignment), [{"id": self._saved.assignment_id, "duedate": due}])
-        self._say(session, "due", "", None if due is None else due.isoformat())
+        self._note_policy(session, "due", "", None if due is None else due.isoformat())
 
-    # What the course's policy has put into the gradebook, so that it can be taken back
+    # Values that the course's policy has put into the gradebook, so that they can be removed
 
-    def _said(self, session: Session) -> dict[tuple[str, str], str]:
-        """(what, student) -> what the course's policy said of it when it was last applied."""
+    def _last_policy(self, session: Session) -> dict[tuple[str, str], str]:
+        """(what, student) -> the policy's value when it was last applied."""
         query = text("SELECT what, student, value FROM course_policy WHERE assignment = :assignment")
         rows = session.connection().execute(query, {"assignment": self._saved.assignment_id})
         return {(what, student): value for what, student, value in rows}
 
-    def _say(self, session: Session, what: str, student: str, value: str | None) -> None:
-        """Keep what the policy says now (None: nothing)."""
+    def _note_policy(self, session: Session, what: str, student: str, value: str | None) -> None:
+        """Store the policy's current value (None: remove it)."""
         key = {"assignment": self._saved.assignment_id, "what": what, "student": student}
         query = (
             "DELETE FROM course_policy WHERE assignment = :assignment AND what = :what AND student = :student"
@@ -231,22 +232,22 @@ class GradebookWriter:
         session.connection().execute(text(query), {**key, "value": value} if value is not None else key)
 
     def _grades(self, session: Session, submissions: Sequence[Any]) -> dict[str, dict[str, Any]]:
-        """The id of each submitted notebook -> graded cell -> the Grade's row."""
+        """Id of the submitted notebook -> graded cell -> row of the Grade."""
         names = {cell_id: name for name, cell_id in self._saved.graded.items()}
         found: dict[str, dict[str, Any]] = defaultdict(dict)
-        for row in select_rows(session, self._of(api.Grade, submissions)):
+        for row in select_rows(session, self._rows_of(api.Grade, submissions)):
             if row.cell_id in names:
                 found[row.notebook_id][names[row.cell_id]] = row
         return found
 
-    def _of(self, model: Any, submissions: Sequence[Any]) -> Any:
-        """The query for the rows of the one submission, or of all where there are several."""
+    def _rows_of(self, model: Any, submissions: Sequence[Any]) -> Any:
+        """The query for the rows of ``submissions``: of the one, or of all the lab's if there are several."""
         one = [row.notebook_id for row in submissions[:2]]
         mine = one if len(one) < 2 else select(self._submissions().subquery().c.notebook_id)
         return select(model.__table__).where(model.__table__.c.notebook_id.in_(mine))
 
     def _submissions(self, *only: Any) -> Any:
-        """The query for submissions of the lab: ids, student, times and late penalty."""
+        """The query for the lab's submissions: ids, student, times and late penalty."""
         submitted, notebook = api.SubmittedAssignment, api.SubmittedNotebook
         return (
             select(
@@ -267,13 +268,13 @@ class GradebookWriter:
     # One submission's rows
 
     def _find_or_create(self, session: Session, result: SubmissionResult) -> tuple[str, str, bool]:
-        """The ids of the SubmittedAssignment and SubmittedNotebook rows, and whether the latter is new: it has no rows yet."""
+        """The ids of the SubmittedAssignment and SubmittedNotebook rows, and whether the latter is new, without grades."""
         student, submitted = storable(result.student), api.SubmittedAssignment
         find_or_insert(session, api.Student, {"id": student})
         mine = {"assignment_id": self._saved.assignment_id, "student_id": student}
         timestamp = parse_time(result.submitted_at)
         submission_id, is_new = find_or_insert(session, submitted, mine, timestamp=timestamp)
-        if not is_new:  # None too: a time that is not known any more must not go on counting
+        if not is_new:  # also for None: an old time must not stay
             session.execute(update(submitted), [{"id": submission_id, "timestamp": timestamp}])
         both = {"assignment_id": submission_id, "notebook_id": self._saved.notebook_id}
         return submission_id, *find_or_insert(session, api.SubmittedNotebook, both)
@@ -287,9 +288,9 @@ class GradebookWriter:
         regraded: Collection[str] | None,
         asked: Collection[str],
     ) -> float:
-        """Write a Grade for every graded cell; returns the notebook's score, manual ones included.
+        """Write a Grade for every graded cell. Returns the notebook's score, including manual scores.
 
-        ``asked`` are the questions that keep their points and wait for a person all the same.
+        ``asked`` are the questions that keep their points but wait for a person.
         """
         existing = {} if is_new else _rows_by_cell(session, api.Grade, notebook_id)
         wanted: dict[str, dict[str, Any]] = {}
@@ -316,7 +317,7 @@ class GradebookWriter:
         untouched: dict[str, bool],
         asked: Mapping[str, str],
     ) -> None:
-        """Write a Comment for every answer cell: "No response." when the student left it as it was, or what is ``asked``."""
+        """Write a Comment for every answer cell: "No response." for an unchanged cell, or the text in ``asked``."""
         existing = {} if is_new else _rows_by_cell(session, api.Comment, notebook_id)
         wanted = {
             cell_id: {"auto_comment": "No response." if untouched.get(name) else asked.get(name)}
@@ -325,7 +326,7 @@ class GradebookWriter:
         _save_rows(session, api.Comment, notebook_id, existing, wanted)
 
     def _penalty(self, row: Any, extension: datetime.timedelta | None, total: float) -> float | None:
-        """The course's late penalty as nbgrader assigns it: between 0 and the score, else none."""
+        """The course's late penalty, limited like nbgrader's to between 0 and the score; None for none."""
         assert self._late_penalty is not None
         due, seconds_late = _due(row, extension), _seconds_late(row, extension)
         penalty = self._late_penalty(total, seconds_late, due) if due and seconds_late > 0 else None
@@ -338,11 +339,11 @@ class GradebookWriter:
     # Reading back
 
     def _read_marks(self, session: Session, *only: Any) -> dict[str, TeacherMarks]:
-        """The marks that people entered, by the student's name as stored: four queries for any number of students."""
+        """Stored name -> marks that people entered. Makes four queries for any number of students."""
         answers = {cell_id: name for name, cell_id in self._saved.commented.items()}
         rows = select_rows(session, self._submissions(*only)).all()
         grades, comments = self._grades(session, rows), defaultdict[str, dict[str, str]](dict)
-        for row in select_rows(session, self._of(api.Comment, rows)):
+        for row in select_rows(session, self._rows_of(api.Comment, rows)):
             if row.cell_id in answers and row.manual_comment:
                 comments[row.notebook_id][answers[row.cell_id]] = row.manual_comment
         entered = [(row, grades[row.notebook_id].items()) for row in rows]
@@ -362,7 +363,7 @@ class GradebookWriter:
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:
-        """One transaction; what the database refuses becomes a sentence."""
+        """One transaction. The database's errors are raised as GradingError in one sentence."""
         try:
             with Session(self._engine) as session, session.begin():
                 yield session
@@ -382,7 +383,7 @@ def _save_rows(
     existing: dict[str, Any],
     wanted: dict[str, dict[str, Any]],
 ) -> None:
-    """Insert the rows of cells that have none, and update those whose values are not the ``wanted`` ones."""
+    """Insert the missing rows of cells, and update those whose values differ from ``wanted``."""
     new = [
         {"cell_id": cell, "notebook_id": notebook_id, **values}
         for cell, values in wanted.items()
@@ -400,7 +401,7 @@ def _save_rows(
 
 
 def _cell_points(row: Any, automatic: float | None) -> CellPoints:
-    """A cell's points: the automatic score, and what the Grade's row (None: there is none yet) holds of people's."""
+    """A cell's points: the automatic score, and people's marks from the Grade's row (None: no row yet)."""
     if row is None:
         return CellPoints(automatic)
     return CellPoints(automatic, row.manual_score, row.extra_credit or 0.0)
@@ -409,7 +410,7 @@ def _cell_points(row: Any, automatic: float | None) -> CellPoints:
 def _auto_scores(
     lab: LabCells, result: SubmissionResult, untouched: dict[str, bool]
 ) -> dict[str, float | None]:
-    """The automatic score of every graded cell; None asks for a person, as nbgrader has it."""
+    """The automatic score of every graded cell; None, as in nbgrader, asks for a person."""
     points = {question.name: float(question.points) for question in result.questions}
     scores: dict[str, float | None] = {}
     for name in lab.graded:
@@ -417,7 +418,7 @@ def _auto_scores(
             scores[name] = None
         elif name in lab.question_of:
             scores[name] = points.get(lab.question_of[name], 0.0)
-        elif not result.readable or untouched.get(name):  # nobody can be asked to read what is not there
+        elif not result.readable or untouched.get(name):  # there is nothing for a person to read
             scores[name] = 0.0
         else:
             scores[name] = None
@@ -425,7 +426,7 @@ def _auto_scores(
 
 
 def _suggestion(question: QuestionResult) -> str:
-    """The question to a person about an answer with a forbidden function, or one that could not be tested whole."""
+    """The comment that asks a person about an answer with a forbidden function, or one that was only partly tested."""
     if not question.forbidden:
         return (
             "Needs an earlier answer that is not right, so not all of it could be tested. "
@@ -438,7 +439,7 @@ def _suggestion(question: QuestionResult) -> str:
 
 
 def _untouched(lab: LabCells, result: SubmissionResult) -> dict[str, bool]:
-    """For each answer cell of the submission: is it still exactly as the student received it?"""
+    """Answer cell -> whether it is exactly as in the released notebook."""
     if not result.notebook:
         return {}
     untouched: dict[str, bool] = {}
@@ -449,7 +450,7 @@ def _untouched(lab: LabCells, result: SubmissionResult) -> dict[str, bool]:
                 source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
                 checksum = compute_checksum(nbformat.from_dict({**cell, "source": source}))
                 untouched[grade_id] = lab.answer_checksums[grade_id] == checksum
-            except UnicodeEncodeError:  # a lone surrogate: somebody typed or forged it, so it was touched
+            except UnicodeEncodeError:  # a lone surrogate: the cell was changed
                 untouched[grade_id] = False
     return untouched
 
@@ -463,27 +464,27 @@ def _due(row: Any, extension: datetime.timedelta | None) -> datetime.datetime | 
 
 
 def _seconds_late(row: Any, extension: datetime.timedelta | None) -> float:
-    """How long after that it came in."""
+    """The seconds between a row's due date, with extension, and its submission."""
     due = _due(row, extension)
     return 0.0 if due is None or row.timestamp is None else max(0.0, (row.timestamp - due).total_seconds())
 
 
 def marks_of(entered: Mapping[str, TeacherMarks], student: str) -> TeacherMarks:
-    """A student's own among ``all_marks`` (empty when nothing was entered)."""
+    """A student's marks in ``all_marks``; empty if nothing was entered."""
     return entered.get(storable(student), TeacherMarks())
 
 
 def storable(student: str) -> str:
-    """The student's name as SQLite can store it, and as Formgrader can show it.
+    """The student's name in a form that SQLite can store and Formgrader can show.
 
-    An ordinary name is itself. One that no page should hold (it is not UTF-8, or has what HTML, JavaScript or a
-    terminal would obey) is that of its folder in ``autograded/``, where Formgrader looks for it; no two share one.
+    Ordinary names stay unchanged. A name that is not UTF-8, or is dangerous in HTML, JavaScript or a terminal, is replaced
+    by the name of its folder in ``autograded/``, where Formgrader looks for it. The replacement is unique.
     """
     return folder_name(student)
 
 
 def _engine(path: Path, busy_seconds: float) -> Any:
-    """An engine whose transactions take the write lock at once and reach the disk before they end."""
+    """An engine whose transactions take the write lock at once and are on the disk when they end."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -493,12 +494,12 @@ def _engine(path: Path, busy_seconds: float) -> Any:
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _record: Any) -> None:
-        # The driver's own late BEGIN would read before it locks; we begin explicitly below.
+        # The driver's own BEGIN comes late, after reads without a lock; ``_begin`` begins explicitly.
         connection.isolation_level = None
         cursor = connection.cursor()
         cursor.execute("PRAGMA synchronous=FULL")
-        # Lasts for this connection only. It spares a directory update for each submission and leaves
-        # the file in the format that network file systems and Formgrader expect (unlike WAL).
+        # Only for this connection. It saves a directory update for each submission and keeps the file in the format that
+        # network file systems and Formgrader expect (unlike WAL).
         cursor.execute("PRAGMA journal_mode=TRUNCATE")
         cursor.close()
 
@@ -509,7 +510,7 @@ def _engine(path: Path, busy_seconds: float) -> Any:
     return engine
 
 
-#: Beside nbgrader's tables: what the course's policy has put into them.
+#: A table beside nbgrader's: the values that the course's policy has put into the gradebook.
 _COURSE_POLICY = (
     "CREATE TABLE IF NOT EXISTS course_policy (assignment TEXT, what TEXT, student TEXT, value TEXT, "
     "PRIMARY KEY (assignment, what, student))"
@@ -517,7 +518,7 @@ _COURSE_POLICY = (
 
 
 def _prepare_schema(session: Session, path: Path) -> None:
-    """Create nbgrader's tables in a new file, and ours; refuse a file made for another version's tables."""
+    """Create nbgrader's tables and ``course_policy`` in a new file. Refuse a file of another nbgrader version."""
     connection = session.connection()
     current = newest_revision()
     if not inspect(connection).get_table_names():
@@ -540,9 +541,9 @@ _REVISION = re.compile(r"^(down_)?revision\s*=\s*['\"](\w+)['\"]", re.MULTILINE)
 
 
 def newest_revision() -> str:
-    """The version of nbgrader's tables: the one of its migrations that no other builds on.
+    """The version of nbgrader's tables: the migration on which no other builds.
 
-    nbgrader runs the ``alembic`` program to ask for this, and the library takes longer to load than to grade a notebook.
+    nbgrader itself runs ``alembic`` for this, a library that takes longer to load than a notebook to grade.
     """
     files = Path(ALEMBIC_DIR, "versions").glob("*.py")
     found = [mark for file in files for mark in _REVISION.findall(file.read_text(encoding="utf-8"))]

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def assign_cells(result: Repaired, template: Template) -> None:
-    """Decide which cells count for each answer. The last written cell counts; unwritten cells do not run.
+    """Decide which cells count for each answer: the last written one. Unwritten cells do not run.
 
-    A cell without a name counts for an answer that it defines, where the answer's own cell is missing or unwritten.
+    An unnamed cell counts for an answer that it defines if the answer's own cell is missing or unwritten.
     """
     given = {cell.source.strip() for cell in template.cells}
     added = [c for c in result.cells if c.run and c.grade_id is None and c.source.strip() not in given]
@@ -65,7 +65,7 @@ def assign_cells(result: Repaired, template: Template) -> None:
 
 
 def _name_answers(result: Repaired, template: Template) -> None:
-    """Give the cell that counts the answer's metadata, and its name where the cell has no other answer."""
+    """Give each counting cell the answer's metadata, and the answer's name if it holds no other answer."""
     named = {cell.grade_id for cell in result.cells}
     for grade_id in template.names:
         cell = next((cell for cell in reversed(result.cells) if grade_id in cell.answers), None)
@@ -159,7 +159,7 @@ def put_back_graded_by_hand(result: Repaired, template: Template) -> None:
 
 
 def _fill(result: Repaired, template: Template, name: str, found: Sequence[Cell], its_own: bool) -> None:
-    """Put the texts that were found into the cell of a written answer; a text of its own becomes that cell where it is missing."""
+    """Put the texts into a written answer's cell. If that cell is missing, the answer's own text becomes it."""
     result.written.add(name)
     mine = [cell for cell in result.cells if cell.grade_id == name]
     if its_own and not mine and found[0].node.cell_type == "markdown" and not found[0].added:
@@ -179,7 +179,7 @@ def _fill(result: Repaired, template: Template, name: str, found: Sequence[Cell]
 
 
 def _put_back(result: Repaired, template: Template, grade_id: str, parts: Sequence[str]) -> Cell:
-    """Insert the master's cell of an answer at its place, with these texts in it; it does not run."""
+    """Insert the master's cell of an answer, holding these texts, at its place in the notebook; it does not run."""
     node = copy.deepcopy(template.named[grade_id])
     node.source = "\n\n".join(parts) or node.source
     cell = Cell(node, grade_id, place=template.places[grade_id])
@@ -188,7 +188,7 @@ def _put_back(result: Repaired, template: Template, grade_id: str, parts: Sequen
 
 
 def place_for(cells: Sequence[Cell], place: int) -> int:
-    """The position of a restored cell: behind the last named cell that precedes it in the master, else first."""
+    """The position of a restored cell: after the last named cell that precedes it in the master, else first."""
     before = [
         (cell.place, i)
         for i, cell in enumerate(cells)
@@ -198,7 +198,7 @@ def place_for(cells: Sequence[Cell], place: int) -> int:
 
 
 def _gap(cells: Sequence[Cell], place: int) -> tuple[int, int]:
-    """The cells between which a place of the master lies: the positions of the nearest known cells before and after."""
+    """The positions of the nearest known cells before and after a place in the master."""
     before = [
         (cell.place, i) for i, cell in enumerate(cells) if cell.place is not None and cell.place < place
     ]
@@ -217,7 +217,7 @@ def _texts_between(cells: Sequence[Cell], gap: tuple[int, int], own: Sequence[Ce
 
 
 def _is_own_text(cell: Cell, given: set[str]) -> bool:
-    """Whether a cell is the student's own text, or holds some: markdown, or what was typed into a code cell and is no code."""
+    """Whether a cell holds the student's own text: markdown, or prose that was typed into a code cell."""
     if cell.added:
         return True
     source = cell.source.strip()
@@ -227,7 +227,7 @@ def _is_own_text(cell: Cell, given: set[str]) -> bool:
 
 
 def _is_prose(source: str) -> bool:
-    """Whether a cell of code holds words and no code: nothing but lines of comment, or letters that Python cannot read."""
+    """Whether a code cell holds prose only: nothing but comments, or letters that Python cannot parse."""
     if len(source) > MAX_PARSED or all(line.lstrip().startswith("#") for line in source.split("\n")):
         return len(source) <= MAX_PARSED
     letters = sum(letter.isalpha() or letter in " \n.,;:’'" for letter in source)

@@ -1,6 +1,6 @@
 """Gives each question its own time, in the sandbox and on the trusted side, so that no question spends another's.
 
-A question may use all time that is not reserved for the others. A slow one so has plenty, and an endless one costs only itself.
+A question may use all time that is not reserved for the others. A slow question has plenty; an endless one costs only itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Budgets:
 
     @contextmanager
     def of(self, question: str) -> Iterator[JudgeClock]:
-        """A context whose running and judging counts for this question."""
+        """A context in which time for running and judging counts for this question."""
         seconds, judging = self._seconds.pop(question), self._judging.pop(question)
         self._session.start_question(sum(self._seconds.values()))
         self._clock.reserved = sum(self._judging.values())

@@ -1,4 +1,4 @@
-"""Digests all that a question's result depends on, so that a regrade runs only what has changed."""
+"""Digests everything that a question's result depends on, so that a regrade runs only what has changed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LIBRARIES = ("numpy", "torch", "matplotlib", "ipython")
 
 
 def _digest(*parts: str) -> str:
-    # As JSON: a text may hold whatever would be put between texts.
+    # JSON keeps the parts apart: a part may hold any separator.
     return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()
 
 
@@ -31,8 +31,8 @@ class Context:
     """Digests of everything that is not the submission, in named parts so that a regrade can say why.
 
     ``shared`` holds for the whole lab: limits, libraries, harness, kit, data, salt. ``questions`` is each
-    question's own: its points, hidden tests and misconceptions. ``rubric`` is what misconceptions cost, and their hints:
-    where that alone has changed, nothing runs.
+    question's own: its points, hidden tests and misconceptions. ``rubric`` covers the misconceptions' costs and hints:
+    if only these have changed, nothing runs.
     """
 
     lab: str
@@ -42,11 +42,11 @@ class Context:
 
     @property
     def whole(self) -> str:
-        """One digest of all of it: when it and the notebook's bytes are as before, nothing has to be done."""
+        """One digest of the whole context. If it and the notebook's bytes are unchanged, nothing has to be done."""
         return _digest(json.dumps([self.shared, self.questions, self.rubric], sort_keys=True))
 
     def question_keys(self, executed: Sequence[str]) -> dict[str, str]:
-        """The key of each question for a submission that executes these sources."""
+        """The key of each question for a submission that executes the sources ``executed``."""
         code = _digest(*executed)
         shared = _digest(json.dumps(self.shared, sort_keys=True))
         keys = {name: _digest(code, shared, own) for name, own in self.questions.items()}
@@ -54,7 +54,7 @@ class Context:
 
 
 def context_of(lab: str, limits: Limits) -> Context:
-    """The context of a lab (full name) as it stands on disk now."""
+    """The current context of a lab (full name), read from disk."""
     from autograder.grading.repair import Template
 
     shared = {
@@ -69,14 +69,14 @@ def context_of(lab: str, limits: Limits) -> Context:
         "the master's answers": _digest(*(c.source for c in read_master(lab).cells if c.cell_type == "code")),
     }
     described = {name: _described(lab, name) for name, _ in spec(lab).questions}
-    questions = {name: _question(lab, name, points, described[name]) for name, points in spec(lab).questions}
+    questions = {n: _question_digest(lab, n, points, described[n]) for n, points in spec(lab).questions}
     prices = [(name, sorted(settings().lab(lab).rubric.get(name, {}).items())) for name in described]
     told = [one.told for statements in described.values() for one in statements if one.told]
     return Context(lab, shared, questions, _digest(*told, repr(prices)))
 
 
 def kit_used(lab: str) -> list[Path]:
-    """The kit's files that grading the lab can come to run: all that its students have, other labs' cards apart."""
+    """The kit's files that grading the lab may run: all that its students have, without other labs' cards."""
     return [file for file in kit_files(lab) if file.suffix != ".json" or file.stem == f"q{lab}"]
 
 
@@ -89,20 +89,20 @@ def library_versions() -> str:
     return ", ".join([f"python {sys.version_info.major}.{sys.version_info.minor}", *versions])
 
 
-#: The folders and files of the package that can change a result. The others (gradebook, pages, run, collect, exports,
-#: audit, cli, …) stand below them: import-linter sees to it that nothing here imports from there.
+#: The folders and files of the package that can change a result. Import-linter forbids them to import from the others
+#: (gradebook, pages, run, collect, exports, audit, cli, …).
 JUDGES = (
     "errors.py", "files.py", "results.py", "startup", "sandbox", "course", "testing", "questions/engine", "grading",
 )  # fmt: skip
 
 
-#: The package that runs.
+#: The folder of this package.
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @cache
 def harness_digest() -> str:
-    """The code that runs and judges; not the code that plans, writes pages and keeps tables."""
+    """A digest of the code that runs and judges, without the code that plans, writes pages and keeps tables."""
     return digest_of(PACKAGE / name for name in JUDGES)
 
 
@@ -110,21 +110,21 @@ def _questions_folder(lab: str) -> Path:
     return course_root() / "autograder" / "questions" / f"m{lab}"
 
 
-def _question(lab: str, question: str, points: float, described: Sequence[_Statement]) -> str:
+def _question_digest(lab: str, question: str, points: float, described: Sequence[_Statement]) -> str:
     forbidden = (*settings().lab(lab).forbid.get(question, ()), settings().forbidden)
-    # Which test cells of an imported lab are hidden tests; their code is among the master's answers.
+    # The names of an imported lab's hidden test cells; their code is part of "the master's answers".
     moved = [course_header(lab).get(entry) for entry in ("outside", "in_place")]
     return _digest(*(statement.run for statement in described), repr(moved), repr(float(points)), *forbidden)
 
 
 def _described(lab: str, question: str) -> list[_Statement]:
-    """The statements that describe a question, in the files that it is made of."""
+    """The statements of all files that describe a question."""
     files = _files_named(_questions_folder(lab), question)
     return [statement for file in sorted(files) for statement in _statements(files[file])]
 
 
 def _files_named(folder: Path, question: str) -> dict[str, str]:
-    """The contents of a question's file in a lab's folder and of the files there that it imports, directly or not, by name."""
+    """Name -> source of a question's file and of all files in the lab's folder that it imports, directly or not."""
     waiting, sources = [question], dict[str, str]()
     while waiting:
         name = waiting.pop()
@@ -138,7 +138,7 @@ def _files_named(folder: Path, question: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Statement:
-    """A top-level statement without comments: what runs, and what people are told."""
+    """Digests of a top-level statement without comments: what runs, and what people are told."""
 
     run: str
     told: str
@@ -150,7 +150,7 @@ def _statements(source: str) -> list[_Statement]:
 
 
 def _statement(node: ast.stmt) -> _Statement:
-    """A statement as two digests: cost, reason and hint of a misconception are told, all else runs."""
+    """Digest a statement. Cost, reason and hint of a misconception are told; everything else runs."""
     whole = ast.dump(node)
     marks = [mark for mark in getattr(node, "decorator_list", []) if _is_misconception(mark)]
     for mark in marks:
@@ -160,7 +160,7 @@ def _statement(node: ast.stmt) -> _Statement:
     return _Statement(_digest(ast.dump(node)), _digest(whole) if marks else "")
 
 
-#: The arguments of ``question.misconception`` that change points and words only.
+#: The arguments of ``question.misconception`` that change only points and words.
 _TOLD = ("costs", "because", "hint", "card")
 
 

@@ -1,4 +1,4 @@
-"""Says in words what is wrong with an answer that no misconception describes, and where it goes wrong."""
+"""Describes what is wrong, and where, with an answer that matches no misconception."""
 
 from __future__ import annotations
 
@@ -17,25 +17,29 @@ from autograder.testing.run import TestRun
 def cause_of(
     runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str, where: str = ""
 ) -> str | None:
-    """What is wrong in words where no misconception matches; None when nothing is, or nobody can say."""
+    """What is wrong with an answer that matches no misconception, and which rules it breaks; None if nothing is, or if it is unknown."""
     failed = [run for run in runs if not run.result.passed]
     if not failed:
         return None
     if symptom is not None:
-        said = symptom.sentence
+        sentence = symptom.sentence
     elif shown_error:
-        said = f"It raises an error: {shown_error.splitlines()[-1]}."
-    elif not (said := failed[0].result.message):
+        sentence = f"It raises an error: {shown_error.splitlines()[-1]}."
+    elif not (sentence := _as_sentence(failed[0].result.message)):
         return None
-    else:
-        said = f"{said[:1].upper()}{said[1:]}."
-    return f"{where}: {lower_first(said)}" if where else said
+    sentence = f"{where}: {lower_first(sentence)}" if where else sentence
+    broken = [_as_sentence(run.result.message) for run in failed if run.test.deducts and run.ran]
+    return " ".join(dict.fromkeys([sentence, *filter(None, broken)]))
+
+
+def _as_sentence(message: str) -> str:
+    return f"{message[:1].upper()}{message[1:]}." if message else ""
 
 
 def where_wrong(
     clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun], seen: Mapping[int, Outcome]
 ) -> str:
-    """Where an answer goes wrong: what its wrong calls share, or the one or two parts that fail, or pass, alone; "" elsewhere."""
+    """Where an answer goes wrong: what its wrong calls share, or the one or two parts that alone fail or pass; else ""."""
     parts = [run for run in runs if run.test.weight]
     failed = [run for run in parts if not run.result.passed]
     passed = [run for run in parts if run.result.passed]
@@ -47,5 +51,5 @@ def where_wrong(
     few = min(failed, passed, key=len)
     if not 0 < len(few) <= 2:
         return ""
-    said = " and ".join(f"“{run.test.title.rstrip('.')}”" for run in few)
-    return f"Right but for {said}" if few is failed else f"Right only in {said}"
+    titles = " and ".join(f"“{run.test.title.rstrip('.')}”" for run in few)
+    return f"Right but for {titles}" if few is failed else f"Right only in {titles}"

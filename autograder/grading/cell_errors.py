@@ -1,4 +1,4 @@
-"""Says why an answer could not be tested: the error that kept its cell from running, a stub's line that was left in it."""
+"""Says why an answer could not be tested: an error stopped its cell, or the stub's line is still in it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ DID_NOT_RUN = "the cell that should define it did not run"
 _MISSING_NAME = re.compile(r"NameError: name '(\w+)' is not defined")
 _PLACE = re.compile(r"(?s)(.*) \(line (\d+): (.*)\)")
 
-#: Cells that stopped with an error and are named, and characters of their first lines.
+#: The most stopped cells that are named, and the most characters of their first lines.
 MOST_NAMED, LONGEST_LINE = 5, 80
 
 
 def stopped_cells(repaired: Repaired, outcomes: Sequence[CellOutcome]) -> list[str]:
-    """Sentences about the cells that stopped with an error: how each begins, and which error it was."""
+    """Sentences about the cells that stopped with an error: the first line of each, and the error."""
     ran = [cell.run for cell in repaired.cells if cell.run]
     stopped = [(code, one.error) for code, one in zip(ran, outcomes, strict=True) if one.error]
     notes = []
@@ -42,9 +42,9 @@ def with_cell_errors(
     template: Template,
     outcomes: Sequence[CellOutcome],
 ) -> tuple[QuestionResult, ...]:
-    """The questions; one whose name is missing gets the error of the cell that should define it.
+    """The questions. A question whose name is undefined gets the error of the cell that should define it.
 
-    ``outcomes`` are those of the cells that run, in order, from a process that was asked nothing hidden.
+    ``outcomes`` belong to the cells that run, in order. Their process was asked no hidden input.
     """
     ran = [cell for cell in repaired.cells if cell.run]
     failed = [(cell, outcome.error) for cell, outcome in zip(ran, outcomes, strict=True) if outcome.error]
@@ -61,7 +61,7 @@ def with_cell_errors(
 
 
 def _with_written(question: QuestionResult, repaired: Repaired, answers: Sequence[str]) -> QuestionResult:
-    """The question with a false “not written” put right: the stub's line or an unwritten function caused it."""
+    """The question, where “not written” is false and a leftover stub line or an unwritten helper is the cause."""
     if repaired.written.isdisjoint(answers) or all(test.message != NOT_WRITTEN for test in question.tests):
         return question
     own = [cell.run for cell in repaired.cells if not set(answers).isdisjoint(cell.answers)]
@@ -102,7 +102,7 @@ def _with_error(
 
 
 def _with_its_line(error: str, cell: Cell) -> str:
-    """A cell's error in the form of a call's error: its place first."""
+    """A cell's error with its place first, as in a call's error."""
     label = cell.grade_id or f"cell number {cell.number}"
     if match := _PLACE.fullmatch(error):
         return f"in {label}, line {match[2]}: {match[3]}\n{match[1]}"

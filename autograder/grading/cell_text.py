@@ -9,36 +9,34 @@ import warnings
 from collections.abc import Collection
 from functools import cache
 
-#: A longer cell is compared with what was received, and not parsed: as a syntax tree code takes some four hundred times its size.
+#: The longest cell that is parsed: a syntax tree takes some four hundred times the size of its code.
 MAX_PARSED = 20_000
 
 _TOP_LEVEL = re.compile(r"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.MULTILINE)
 
 
 def statements(source: str) -> list[ast.stmt]:
-    """The top level of a cell; nothing of what is not Python, or Python that nobody could write by hand (thousands of brackets)."""
+    """The top-level statements of a cell; none if it is not Python or nested too deeply to parse."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # what Python thinks of a student's escapes is not for the terminal
+            warnings.simplefilter("ignore")  # about invalid escapes in students' code
             return ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 
 
 def names_at_top_level(source: str) -> frozenset[str]:
-    """The functions, classes and variables that begin a line of ``source``, also where it is not Python."""
+    """The functions, classes and variables that begin a line of ``source``, even if it is not valid Python."""
     return frozenset(function or variable for function, variable in _TOP_LEVEL.findall(source))
 
 
 def defines(source: str, names: Collection[str]) -> bool:
-    """Whether a cell gives one of ``names`` a meaning at its top level, also where an error keeps it from running."""
+    """Whether a cell binds one of ``names`` at its top level, even if an error keeps it from running."""
     return _matches(source, names, _DEFINED + r"|^{one}[ \t]*(?::[^=\n]+)?=(?!=)")
 
 
 def defines_function(source: str, names: Collection[str]) -> bool:
-    """Whether that meaning is a function or a class: of ``f = f(3)`` and ``f = 3`` it is not."""
+    """Whether a cell defines one of ``names`` as a function or class; ``f = 3`` does not."""
     return _matches(source, names, _DEFINED + r"|^{one}[ \t]*=[ \t]*lambda\b")
 
 
@@ -64,7 +62,7 @@ def is_answer(source: str, names: Collection[str], received: str) -> bool:
 
 
 def is_unwritten(source: str, names: Collection[str], received: str) -> bool:
-    """Whether nobody wrote into a cell: its code is as ``received``, or its functions of these names are empty."""
+    """Whether a cell is unwritten: its code is as ``received``, or its functions of these names are empty."""
     if _code(source) == _code(received):
         return True
     made = [node for node in _parsed(source) if isinstance(node, _DEFINITIONS) and node.name in names]
@@ -72,7 +70,7 @@ def is_unwritten(source: str, names: Collection[str], received: str) -> bool:
 
 
 def is_nothing_but_unwritten(source: str, names: Collection[str], received: str) -> bool:
-    """Whether a cell makes nothing but the unwritten functions of these names, so that nobody misses it."""
+    """Whether a cell is as ``received`` or defines only unwritten functions of these names: it can be left out."""
     if _code(source) == _code(received):
         return True
     nodes = [node for node in _parsed(source) if not _is_constant(node)]
@@ -82,9 +80,9 @@ def is_nothing_but_unwritten(source: str, names: Collection[str], received: str)
 
 
 def added_code(source: str, given: str) -> str:
-    """The statements that somebody wrote into a given cell, each in its line; what only checks or shows is none of them.
+    """The statements that a student added to a given cell, on their lines, without those that only check or show.
 
-    A cell that is not Python is added code as a whole: where its error is, its writer is to be told.
+    A cell that is not Python counts as added code as a whole, so that its writer is told of the error.
     """
     if len(source) > MAX_PARSED:
         return ""
@@ -110,7 +108,7 @@ def _parsed(source: str) -> list[ast.stmt]:
 
 
 def _code(source: str) -> str:
-    """The code without blanks and lines of comment."""
+    """The code without blanks and comment lines."""
     lines = (line.strip() for line in source.split("\n"))
     return "".join("".join(line.split()) for line in lines if not line.startswith("#"))
 

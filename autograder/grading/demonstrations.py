@@ -1,4 +1,4 @@
-"""Reads figures' cells, which grading does not run, for the imports and definitions that students' code may use."""
+"""Finds the imports and definitions that students' code may use in figure cells, which grading does not run."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from autograder.grading.cell_text import statements
 if TYPE_CHECKING:
     from autograder.grading.repair import Template
 
-#: Characters of code that are parsed here, before any clock runs: twenty times what a long notebook has.
+#: The most characters of code parsed here, before any clock runs: twenty times a long notebook.
 MAX_FIGURES_CODE = 200_000
-#: Characters of an answer, or of a changed figure's cell, in which names are looked for that nobody has made, and such cells.
+#: Undefined names are looked for in this many characters of an answer or changed figure cell, and in this many such cells.
 MAX_READ_FOR_NAMES, MAX_CHANGED = 20_000, 20
 
 
 @dataclass(frozen=True)
 class Demonstration:
-    """The names that a cell would bind, if it ran."""
+    """The names that a cell would bind if it ran."""
 
-    #: Its imports and definitions at the top level, each with the names that it binds.
+    #: The top-level imports and definitions: the names that each binds, and its source.
     lent: tuple[tuple[frozenset[str], str], ...] = ()
-    #: All other names that it binds at the top level.
+    #: All other names bound at the top level.
     made: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
@@ -53,7 +53,7 @@ def demonstration(source: str) -> Demonstration:
 
 
 def _made(body: Iterable[ast.stmt]) -> frozenset[str]:
-    """The names that statements bind at the top level, otherwise than by imports and definitions."""
+    """The names that statements bind at the top level, except by imports and definitions."""
     lent = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     parts = (part for node in body if not isinstance(node, lent) for part in ast.walk(node))
     return frozenset(
@@ -62,7 +62,7 @@ def _made(body: Iterable[ast.stmt]) -> frozenset[str]:
 
 
 def _lent(name: str, node: ast.stmt) -> tuple[frozenset[str], str]:
-    """An import or a definition that gives way to what the student's code calls by that name."""
+    """An import or definition that runs only if the student's code has not bound its name."""
     asked = ast.parse(f"if {name!r} not in globals(): pass").body[0]
     assert isinstance(asked, ast.If)
     asked.body = [node]
@@ -70,9 +70,9 @@ def _lent(name: str, node: ast.stmt) -> tuple[frozenset[str], str]:
 
 
 def made_by_demonstrations(answer: str, template: Template, changed: Iterable[str] = ()) -> list[str]:
-    """The names that an answer uses, does not bind itself, and only cells which are not run would make.
+    """The names that an answer uses but does not bind, and that only cells that do not run would bind.
 
-    ``changed``: the sources of such cells as the student has them.
+    ``changed``: the sources of these cells as the student changed them.
     """
     nodes = [part for node in statements(answer[:MAX_READ_FOR_NAMES]) for part in ast.walk(node)]
     names = [node for node in nodes if isinstance(node, ast.Name)]
@@ -87,7 +87,7 @@ def made_by_demonstrations(answer: str, template: Template, changed: Iterable[st
 
 
 def names_bound(sources: Iterable[str]) -> set[str]:
-    """The names that these cells bind, in functions too."""
+    """The names that these cells bind, also inside functions."""
     bound, left = set[str](), MAX_FIGURES_CODE
     for source in sources:
         left -= len(source)
@@ -103,7 +103,7 @@ def names_bound(sources: Iterable[str]) -> set[str]:
 
 
 def words_in(code: str) -> frozenset[str]:
-    """The words of a cell, lines of comment apart: more than its names, and found in linear time, whatever the cell holds."""
+    """The words of a cell outside comment lines: a superset of its names, found in linear time."""
     return frozenset(_WORD.findall(_COMMENT.sub("", code)))
 
 

@@ -1,4 +1,4 @@
-"""Names the misunderstanding behind a failed question: the misconception that behaves the same on the same inputs."""
+"""Finds the misconception behind a failed question: the one that behaves the same on the same inputs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from autograder.testing.run import TestRun, cached_for_salt, run_test, tests_of
 
 
 class KnownAnswer:
-    """A misconception with its runs of the question's hidden tests. A test runs when its result is first needed.
+    """A misconception with its runs of the question's hidden tests. Each test runs when its result is first needed.
 
-    In a live class each attempt has inputs of its own, and most misconceptions are told from an answer by the first test.
+    In a live class each attempt has its own inputs, and the first test rules most misconceptions out.
     """
 
     def __init__(self, lab: str, answer: Answer):
@@ -26,20 +26,20 @@ class KnownAnswer:
         self._runs: list[TestRun] = []
 
     def runs(self) -> Iterator[TestRun]:
-        """Yield its runs in the order of the question's hidden tests."""
+        """Yield the runs in the order of the question's hidden tests."""
         for place, test in enumerate(self._tests):
             if place == len(self._runs):
                 self._runs.append(run_test(test, self._student))
             yield self._runs[place]
 
     def fails_alike(self, runs: Sequence[TestRun]) -> bool:
-        """Whether it fails the same tests for the same reasons. It compares messages, not values."""
+        """Whether the misconception fails the same tests for the same reasons. Messages are compared, not values."""
         return len(runs) == len(self._tests) and all(map(_fails_alike, runs, self.runs()))
 
 
 @cached_for_salt
 def known_answers(lab: str, question: str) -> tuple[KnownAnswer, ...]:
-    """The misconceptions of a question. The inputs are the same for every student, so each runs a test once."""
+    """The misconceptions of a question. All students get the same inputs, so each misconception runs a test once."""
     if question not in answers_of(lab)["misconception"]:
         return ()
     return tuple(KnownAnswer(lab, answer) for answer in fresh_answers(lab, question)["misconception"])
@@ -48,7 +48,7 @@ def known_answers(lab: str, question: str) -> tuple[KnownAnswer, ...]:
 def candidates(lab: str, question: str, runs: Sequence[TestRun]) -> list[KnownAnswer]:
     """The misconceptions that fail the same tests for the same reasons.
 
-    Errors alone are no evidence: somewhere the answer must have returned a value.
+    Errors alone are no evidence: the answer must have returned a value in some test.
     """
     if not any(map(_has_values, runs)):
         return []
@@ -56,12 +56,12 @@ def candidates(lab: str, question: str, runs: Sequence[TestRun]) -> list[KnownAn
 
 
 def diagnose(lab: str, question: str, runs: Sequence[TestRun]) -> Answer | None:
-    """The misconception that fails the same tests, for the same reasons, with the same results, or None."""
+    """The misconception that fails the same tests for the same reasons with the same results, or None."""
     return with_same_values(candidates(lab, question, runs), runs)
 
 
 def with_same_values(known: Sequence[KnownAnswer], runs: Sequence[TestRun]) -> Answer | None:
-    """The one of these candidates that returned the same values in the tests that failed, or None."""
+    """The candidate that returned the same values in the failed tests, or None."""
     for one in known:
         if all(
             a.result.passed or traces_match(a.trace, b.trace) for a, b in zip(runs, one.runs(), strict=True)
@@ -81,5 +81,5 @@ def _fails_alike(student: TestRun, known: TestRun) -> bool:
 
 
 def _reason(run: TestRun) -> str:
-    """What the test says, without its numbers: the same values may fail for another reason, a type or a side effect."""
+    """A test's message without its numbers. Equal values may fail for another reason, such as a type or side effect."""
     return re.sub(r"\d+", "#", run.result.message)

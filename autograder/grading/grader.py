@@ -1,16 +1,16 @@
-"""Grades one submission: repair, run in the sandbox, test from outside, diagnose, and put it into a result.
+"""Grades one submission: repairs it, runs it in the sandbox, tests it from outside and diagnoses what fails.
 
-Which names an answer sees. All cells run once, and nothing hidden is asked before they have. Then each answer is tested as it
-stood at its check cell (``kept_name``), with the names of the notebook's end: so nearly all are judged, at no more cost. A
-question that loses points there is asked again if a cell below its check may have changed what it uses (``later_cells``). For
-that the cells run once more, in a child that stops after each check cell in question: there all is as it was, names, values
-and libraries. The better result counts, and the later one of two that are equal. So a helper that stands below the check
-serves, as it did in the student's session, and a scratch cell costs nothing. An answer that is written anew below its check
-counts as the check saw it. Labs that were imported are tested in such a child only.
+Which names an answer sees. All cells run once, before any hidden input is used. Then each answer is tested as it was at
+its check cell (``kept_name``), with the names of the notebook's end. For most answers that is enough. A question that
+loses points is tested again if a cell below its check may have changed what it uses (``later_cells``). For that test the
+cells run once more, in a child that stops after the check cell: names, values and libraries are as they were there. The
+better result counts; of two equal results, the later. So a helper defined below the check works, as it did in the
+student's session, and a scratch cell costs nothing. An answer that is redefined below its check counts as the check saw
+it. Imported labs are tested only in a child that stops after each test cell.
 
-What never ends. A question is asked no more after a call that took too long or too much memory; after a crash it is, for the
-next input may be harmless. Each has time of its own (``budgets``). An answer that calls an endless one of another question is
-tested with that one raising an error at once, so that ``follow_through`` puts the right one in its place.
+What never ends. After a call that takes too long or too much memory, a question's other tests do not run. After a crash they
+do: the next input may be harmless. Each question has its own time (``budgets``). If an answer calls another question's endless
+answer, that function raises an error at once instead, so that ``follow_through`` puts the course's answer in its place.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ from autograder.testing.evidence import traces_match
 from autograder.testing.run import HiddenTest, TestRun, master_runs, run_test, tests_of
 from autograder.testing.safe_errors import safe_error
 
-_TOO_LONG_TO_READ = "The code takes too long to be searched for functions that a question forbids: somebody has to look at it."
-#: Seconds that watching an answer's calls may take, once it is graded: of the clock, and of this side's CPU time.
+_TOO_LONG_TO_READ = "The code takes too long to search for forbidden functions: a person must look at it."
+#: The most seconds for watching a graded answer's calls: wall-clock time, and CPU time of this process.
 WATCH_SECONDS = 2.0
 #: Ends the note about an answer that could not be tested with the course's earlier answers.
 _UNTIL = "of these parts until a person has looked."
@@ -68,23 +68,23 @@ _NOT_JUDGED_IN_TIME = "what your function returned is too large or too strange t
 
 @dataclass(frozen=True)
 class Run:
-    """What came of running a notebook: its cells' outcomes, its questions' results, how it ended, in sentences too."""
+    """The outcome of running a notebook: its cells' outcomes, its questions' results, its status and notes."""
 
     outcomes: tuple[CellOutcome, ...]
     questions: tuple[QuestionResult, ...]
     status: str
     notes: tuple[str, ...]
-    #: How long it took when it was run, for one that is taken over.
+    #: The duration of the original run, if its results are reused.
     seconds: float = 0.0
-    #: Of each wrong answer that nobody has described: what its calls came to.
+    #: Question -> the outcomes of its calls, for each wrong answer that matches no misconception.
     unnamed: Mapping[str, Mapping[int, Outcome]] = field(default_factory=dict)
 
 
-#: Ends of a call that the next one would come to as well: the question is asked no more.
+#: Statuses that the next call would end in, too: the question's other tests do not run.
 _ENDS_AGAIN = ("timed-out", "out-of-memory")
 _NO_TIME_LEFT = "the time for this question was over"
 
-#: Runs in the sandbox: functions that have been found to take too long raise at once where another answer calls them.
+#: Runs in the sandbox: functions that took too long raise an error at once when another answer calls them.
 _STOPPED = """
 import functools
 
@@ -104,27 +104,27 @@ student_namespace.update({name: stopped(function) for name, function in function
 
 @dataclass(frozen=True)
 class Tested:
-    """What came of a question's hidden tests."""
+    """The outcome of a question's hidden tests."""
 
     runs: tuple[TestRun, ...]
-    #: The first call that ended the sandbox, in words; "" where none did.
+    #: The message about the first call that ended the sandbox; "" if none did.
     end: str = ""
-    #: The endless functions of other questions without which the tests ran.
+    #: Other questions' endless functions, which were made to raise an error during the tests.
     without: tuple[str, ...] = ()
-    #: What was asked, and what came of it (``Student.once``).
+    #: Call -> its outcome (``Student.once``).
     answered: Mapping[Any, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A question's result, what is noted of it, and how a call of its tests ended the sandbox (None where none did)."""
+    """A question's result, the notes about it, and the status if a call of its tests ended the sandbox."""
 
     result: QuestionResult
     notes: tuple[str, ...] = ()
     status: str | None = None
-    #: The check cell after which it was tested, where that was not the notebook's end.
+    #: The check cell after which it was tested; "" for the notebook's end.
     after: str = ""
-    #: What its calls came to, where it is wrong and nobody has described how.
+    #: The outcomes of its calls, if it is wrong and matches no misconception.
     unnamed: Mapping[int, Outcome] = field(default_factory=dict)
 
     @property
@@ -135,7 +135,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Grader:
-    """Grades submissions of one lab with warm zygotes. ``context`` digests all that is not the submission."""
+    """Grades submissions of one lab with launched zygotes. ``context`` digests everything but the submission."""
 
     lab: str
     zygotes: Zygotes
@@ -143,7 +143,7 @@ class Grader:
     context: cache_keys.Context
 
     def grade(self, task: Task) -> SubmissionResult:
-        """Grade one submission; questions whose key is unchanged are taken over from its earlier result."""
+        """Grade one submission. Questions whose key is unchanged keep their earlier result."""
         with ends_after(self.zygotes.plain.limits.total_seconds):
             return self._grade(task)
 
@@ -167,7 +167,7 @@ class Grader:
         run = _taken_over(task.earlier, repaired, kept, spec(self.lab).questions)
         run = run or self._run(repaired, kept, notebook)
         questions = with_cell_errors(run.questions, repaired, self.template, run.outcomes)
-        if not task.salt:  # an attempt in the live class has its verdict at once
+        if not task.salt:  # a live attempt's verdict does not wait for this
             questions = tuple(_with_generated_name(self.lab, one, run.unnamed) for one in questions)
         untested = (note for note in run.notes if note.endswith(_UNTIL))
         choices = (*repaired.choices, *_defined_again(repaired, self.template, questions), *untested)
@@ -190,7 +190,7 @@ class Grader:
         )
 
     def _shown(self, questions: Sequence[QuestionResult]) -> dict[str, str]:
-        """What stands under each check cell of the executed notebook: its question's hidden tests, a line each."""
+        """The output of each check cell in the executed notebook: a line for each hidden test of its question."""
         lines = {
             self.template.test_of[question.name]: [
                 f"{'✓' if test.passed else '✗'} {test.name}{'' if test.passed else f' {test.message}'}\n"
@@ -236,7 +236,7 @@ class Grader:
     def _to_ask_again(
         self, judged: Mapping[str, Judged], asked: Sequence[str], repaired: Repaired
     ) -> list[str]:
-        """The questions that lost points where a cell below their check may have had a part in it, in the notebook's order."""
+        """The questions that lost points, perhaps because of a cell below their check, in the notebook's order."""
         failed = [name for name in asked if judged[name].result.points < judged[name].result.max_points]
         if not failed:
             return []
@@ -249,7 +249,7 @@ class Grader:
     def _judged_at_its_check(
         self, session: Session, budgets: Budgets, name: str, repaired: Repaired, others: Mapping[str, Judged]
     ) -> Judged | None:
-        """The question with all as it stood when its check cell had run; None if there was no answer then, or no time is left."""
+        """Judge the question in the state after its check cell. None if it has no answer there, or no time is left."""
         check = self.template.test_of[name]
         cells = labelled_sources(repaired)
         place = [label for label, _ in cells].index(check)
@@ -287,7 +287,7 @@ class Grader:
     def _forbidden(
         self, cells: Sequence[str], notes: list[str], questions: Sequence[str]
     ) -> dict[str, tuple[str, ...]]:
-        """The forbidden names that each answer uses; a note where the code is not one to be read in time."""
+        """The forbidden names that each answer uses. Adds a note if the code takes too long to read."""
         used: dict[str, tuple[str, ...]] = {}
         try:
             with judging(READING_SECONDS):
@@ -306,7 +306,7 @@ class Grader:
         forbidden: tuple[str, ...],
         others: Mapping[str, Judged],
     ) -> Judged:
-        """Run a question's hidden tests, in its own time, on the answer as it stands in the child that is there."""
+        """Run a question's hidden tests, within its time, on its answer in the session's current child."""
         session.status = None
         notes: list[str] = []
         with budgets.of(name) as clock:
@@ -323,7 +323,7 @@ class Grader:
         others: Mapping[str, Judged],
         notes: list[str],
     ) -> tuple[QuestionResult, Mapping[int, Outcome]]:
-        """The question's result, with the cause of what fails; and what its calls came to, where a slip has no name."""
+        """The question's result with its cause, and the outcomes of its calls if a wrong answer has no known cause."""
         points = dict(spec(self.lab).questions)[name]
         function = _graded_name(session, name)
         endless = [other for other, known in others.items() if other != name and known.status in _ENDS_AGAIN]
@@ -334,7 +334,7 @@ class Grader:
             notes.append(f"While “{name}” was tested, {tested.end}.")
         if missing := _missing_names(clock, runs, name, repaired, self.template):
             notes.append(
-                f"“{name}” uses {missing}, which only a cell makes that does not run when work is graded: make it in a cell of your own."
+                f"“{name}” uses {missing}, which only a cell makes that does not run in grading: make it in a cell of your own."
             )
         diagnosis = _diagnosis(clock, self.lab, name, runs)
         score = points_earned(self.lab, name, points, runs, diagnosis)
@@ -362,9 +362,9 @@ class Grader:
         return result, seen if slips else {}
 
     def _watched(self, session: Session, judged: Judged, kit: Sequence[str]) -> QuestionResult:
-        """The question with the forbidden functions or parts of the ``kit`` that its answer is seen to call, where reading found none.
+        """The question with the forbidden functions or ``kit`` parts that its answer calls, if reading the code found none.
 
-        Its tests that passed run once more. Nothing of that counts: no value, no status, no time-out.
+        The passed tests run once more. Their values, statuses and time-outs do not count.
         """
         question = judged.result
         names = (*names_forbidden(self.lab, question.name), *kit)
@@ -380,7 +380,7 @@ class Grader:
 def _with_generated_name(
     lab: str, question: QuestionResult, unnamed: Mapping[str, Mapping[int, Outcome]]
 ) -> QuestionResult:
-    """The question with what its answer does, where an edit of a right one does the same. Looking for one never costs a grade."""
+    """The question with a description of its slip, if an edit of a right answer behaves the same. Errors are ignored."""
     if question.name not in unnamed:
         return question
     try:
@@ -395,7 +395,7 @@ def _seen_called(
 ) -> tuple[str, ...]:
     """A library function of ``names`` that the student's code calls while these tests run.
 
-    One at most: which of them were called is the word of the student's side, and could spell a hidden input.
+    At most one is returned: the student's process reports the calls, and a list could encode a hidden input.
     """
     question = judged.result.name
     try:
@@ -412,7 +412,7 @@ def _seen_called(
         return tuple(
             KIT_PARTS if name.startswith("coursekit.") else name for name in student.watched(names)[:1]
         )
-    except (Exception, JudgedTooLong):  # whatever it is, the answer has been graded
+    except (Exception, JudgedTooLong):  # the answer has its grade already
         return ()
 
 
@@ -429,8 +429,8 @@ def _asks_a_person(question: QuestionResult) -> str:
 
 
 def _diagnosis(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun]) -> Answer | None:
-    """The misconception behind it, unless comparing the values takes too long. Looking for one never costs a grade."""
-    known = candidates(lab, question, runs)  # what they return is computed at nobody's expense
+    """The misconception behind the failed tests; None if comparing the values fails or takes too long."""
+    known = candidates(lab, question, runs)  # computing their values takes no time from the question
     try:
         with clock.judging():
             return with_same_values(known, runs)
@@ -439,10 +439,10 @@ def _diagnosis(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRu
 
 
 def _symptom(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | None:
-    """What the values show, unless looking at them takes too long. A value of a strange kind shows nothing."""
+    """The symptom that the values show; None if comparing them fails or takes too long."""
     if all(run.result.passed for run in runs):
         return None
-    master_runs(lab, question)  # made once for the class, at nobody's expense
+    master_runs(lab, question)  # made once for the class; takes no time from the question
     try:
         with clock.judging():
             return find_symptom(lab, question, runs)
@@ -453,7 +453,7 @@ def _symptom(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun]
 def _defined_again(
     repaired: Repaired, template: Template, questions: Sequence[QuestionResult]
 ) -> tuple[str, ...]:
-    """Sentences about answers that lost points and that a cell behind their check defines once more."""
+    """Sentences about answers that lost points and are defined again in a cell after their check."""
     said = []
     for question in questions:
         test_id = template.test_of[question.name]
@@ -470,9 +470,9 @@ def _defined_again(
 def _missing_names(
     clock: JudgeClock, runs: Sequence[TestRun], question: str, repaired: Repaired, template: Template
 ) -> str:
-    """The names in an answer that only a demonstration makes, where a test ended in a NameError; "" where none did.
+    """The undefined names of an answer that only a demonstration would bind, if a test raised a NameError; else "".
 
-    Nothing is said of what takes too long to read, or cannot be read.
+    An answer that cannot be read in time has none.
     """
     if not any(run.error is not None and run.error.type_name == "NameError" for run in runs):
         return ""
@@ -494,19 +494,19 @@ def _missing_names(
 def _answers_differ(
     session: Session, clock: JudgeClock, function: str, tested: Tested, wrong: Sequence[str]
 ) -> bool:
-    """Whether the first test that failed by its values sees others when it runs once more, on the same inputs."""
+    """Whether the first test that failed by its values gets different values when run again on the same inputs."""
     runs = tested.runs
     failed = next((run for run in runs if not run.result.passed and run.error is None and run.trace), None)
-    if failed is None or not _same_traces(clock, failed, failed):  # what cannot be compared equals nothing
+    if failed is None or not _same_traces(clock, failed, failed):  # values that cannot be compared
         return False
     status = session.status
     again, end = run_in(session, clock, function, failed.test, tested.without, wrong)
-    session.status = status  # how the second time ended is nobody's fault
+    session.status = status  # the end of the second run does not count
     return not end and bool(again.trace) and _same_traces(clock, again, failed) is False
 
 
 def _same_traces(clock: JudgeClock, one: TestRun, other: TestRun) -> bool | None:
-    """Whether two runs saw the same values; None where that cannot be said."""
+    """Whether two runs saw the same values; None if they cannot be compared."""
     try:
         with clock.judging():
             return traces_match(one.trace, other.trace)
@@ -515,14 +515,14 @@ def _same_traces(clock: JudgeClock, one: TestRun, other: TestRun) -> bool | None
 
 
 def shown_error_of(runs: Sequence[TestRun], sources: Sequence[tuple[str, str]]) -> str:
-    """The first error of a question's tests as its student may see it; "" where nothing is but not written yet."""
+    """The first error of a question's tests as its student may see it; "" for none or an unwritten answer."""
     errors = (run.error for run in runs if run.error is not None)
     error = next((e for e in errors if e.type_name != "NotImplementedError" or e.message), None)
     return safe_error(error, sources)
 
 
 def labelled_sources(repaired: Repaired) -> list[tuple[str, str]]:
-    """The cells that run, each under the name by which notes and errors call it."""
+    """The cells that run: (label in notes and errors, source)."""
     return [(cell.grade_id or f"number {cell.number}", cell.run) for cell in repaired.cells if cell.run]
 
 
@@ -534,10 +534,10 @@ def run_tests(
     endless: Sequence[str] = (),
     wrong: Sequence[str] | None = None,
 ) -> Tested:
-    """Run a question's hidden tests. One that ends the sandbox fails; after its time or memory is over, none is run.
+    """Run a question's hidden tests. A test that ends the sandbox fails. After one that used up time or memory, no test runs.
 
-    Where that happens, and answers to other questions are known to be ``endless``, they may be to blame: from then on they
-    raise an error at once when this one calls them. ``wrong``: the other answers that are not right (None: nobody knows).
+    The other questions' ``endless`` answers may be to blame for that: the test runs again, and from then on they raise an
+    error at once when this answer calls them. ``wrong``: the other answers that are wrong (None: unknown).
     """
     runs: list[TestRun] = []
     first, unrun = "", ""
@@ -568,9 +568,9 @@ def run_in(
     wrong: Sequence[str] | None = None,
     answered: dict[Any, Any] | None = None,
 ) -> tuple[TestRun, str]:
-    """The test's verdict, and the status to which its call ended the sandbox ("" if it did not).
+    """The test's verdict, and the status with which its call ended the sandbox ("" if it did not).
 
-    ``answered``: what tests before this one asked the same answer (``Student.once``).
+    ``answered``: the calls of earlier tests of the same answer, with their outcomes (``Student.once``).
     """
     student: Student | None = None
     try:
@@ -594,7 +594,7 @@ def run_in(
 
 @contextlib.contextmanager
 def _stopped(student: Student, functions: Sequence[str]) -> Iterator[None]:
-    """Have these functions raise an error at once when the student's code calls them."""
+    """Make these functions raise an error at once when the student's code calls them."""
     scene = None
     with contextlib.suppress(StudentError):
         scene = student.scene(_STOPPED, names=list(functions)) if functions else None
@@ -607,7 +607,7 @@ def _stopped(student: Student, functions: Sequence[str]) -> Iterator[None]:
 
 
 def _naming_the_question(note: str, template: Template) -> str:
-    """The sandbox's sentence about a cell, with the question that the cell belongs to."""
+    """The sandbox's note about a cell, naming the question to which the cell belongs."""
     for question, test_id in template.test_of.items():
         if note.startswith(f"The cell {test_id} "):
             return note.replace(f"The cell {test_id}", f"The public check of “{question}”", 1)
@@ -617,7 +617,7 @@ def _naming_the_question(note: str, template: Template) -> str:
 
 
 def _graded_name(session: Session, question: str) -> str:
-    """The name of the answer as it stood when its test cell ran, or else as it is now."""
+    """The name of the answer that the test cell kept, or else the question's own name."""
     kept = kept_name(question)
     try:
         return kept if session.revive() and session.is_callable(kept) else question
@@ -637,7 +637,7 @@ def _taken_over(
     kept: Mapping[str, QuestionResult],
     questions: Sequence[tuple[str, float]],
 ) -> Run | None:
-    """The earlier run, when every question is kept and so nothing has to run; None when something has."""
+    """The earlier run if every question is kept, so that nothing has to run; else None."""
     if earlier is None or any(name not in kept for name, _ in questions):
         return None
     try:
@@ -673,7 +673,7 @@ def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome], shown: Mappin
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
     notebook = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
-    return json.dumps(notebook, indent=1, ensure_ascii=False)
+    return json.dumps(notebook, ensure_ascii=False)
 
 
 def _counted(output: dict[str, Any], count: int) -> dict[str, Any]:

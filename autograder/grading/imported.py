@@ -1,4 +1,4 @@
-"""Grades a lab that was imported from nbgrader: each test cell where it stands, outside the notebook or beside its code."""
+"""Grades a lab imported from nbgrader: each test cell runs at its place, outside the sandbox or beside the code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from autograder.testing.safe_errors import TYPES, safe_name
 
 #: The title of a test whose verdict comes from the student's own process.
 BESIDE = "Run in the sandbox, beside your own code, as nbgrader does"
-#: An imported notebook finds the files that lay beside it where it looks for them: runs before its first cell.
+#: Runs before the first cell: links the files that lay beside the imported notebook into the working folder.
 FILES_BESIDE = """
 import os as _os
 _beside = _os.path.realpath("data/{lab}")
@@ -34,7 +34,7 @@ for _name in _os.listdir(_beside) if _os.path.isdir(_beside) else []:
 del _os, _beside
 """
 
-#: Types that students return by mistake, by their last names; what another is called would be a student's choice of words.
+#: Types that students return by mistake, by their last names. Other types are not named: students choose those names.
 _TYPES = {name.rpartition(".")[2] for name in TYPES} | {
     *("Counter", "Decimal", "Fraction", "OrderedDict", "defaultdict")
 }
@@ -48,10 +48,10 @@ def grader_of(lab: str) -> type[Grader]:
 
 
 class ImportedGrader(Grader):
-    """Runs each hidden test with the names as they stand when its cell has run: so nbgrader would have run it.
+    """Runs each hidden test in the state after its cell, as nbgrader does.
 
-    A process that was asked hidden inputs could put them out. So the cells run once and are shown; then once more, in a child
-    that stops after each test cell to be asked.
+    A process that got hidden inputs could print them. So the cells run once for their outputs, then once more in a child
+    that stops after each test cell and runs its hidden tests.
     """
 
     def _shown(self, questions: Sequence[QuestionResult]) -> dict[str, str]:
@@ -59,7 +59,7 @@ class ImportedGrader(Grader):
         return {}
 
     def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult], notebook: Notebook) -> Run:
-        """Run the notebook's cells, then test the questions that are not ``kept``, each where its cell stands."""
+        """Run the notebook's cells, then test the questions that are not ``kept``, each after its cell."""
         notes: list[str] = []
         judged = dict(kept)
         points = dict(spec(self.lab).questions)
@@ -96,7 +96,7 @@ def _question(
     cells: list[tuple[str, str]],
     notes: list[str],
 ) -> QuestionResult:
-    """Run the hidden tests of a cell; notes say what a teacher must know of it."""
+    """Run the hidden tests of a cell. ``notes`` gets sentences for the teacher."""
     tested = run_tests(session, clock, name, tests)
     runs = tested.runs
     notes += [f"While “{name}” was tested, {tested.end}."] if tested.end else []
@@ -114,11 +114,11 @@ def _question(
 def judged_beside(
     cell: NotebookNode, code: str, outcome: CellOutcome | None, name: str, points: float
 ) -> QuestionResult:
-    """The points that nbgrader would read off the outputs of a test cell that ran as ``code`` in the student's process.
+    """The points that nbgrader would give for the outputs of a test cell that ran as ``code`` in the student's process.
 
-    What a cell writes to stderr costs nothing here: a warning is no mistake.
+    Output on stderr costs nothing: a warning is no mistake.
     """
-    from nbgrader.utils import determine_grade  # a worker that grades no imported lab does without
+    from nbgrader.utils import determine_grade  # slow to import; only imported labs need it
 
     if outcome is None or outcome.status == "not-run":
         message = "this could not be run any more"
@@ -140,7 +140,7 @@ def judged_beside(
 
 
 def _error_to_show(error: str, code: str) -> str:
-    """A cell's error for its student: nothing of a line that they were not given."""
+    """A cell's error as its student may see it, without lines that the student was not given."""
     place, hidden = re.search(r"\(line (\d+): ", error), hidden_lines(code)
     if not hidden or not error or (place and int(place[1]) not in hidden):
         return error

@@ -1,7 +1,7 @@
-"""Finds cells below a check cell that may change what the answer above it returns: a failed answer is tested again there.
+"""Finds cells below a check cell that may change what the answer above it returns. A failed answer is then tested again.
 
-Definitions, imports and plain assignments of new names change nothing. A cell that binds a known name, does anything else, or
-cannot be parsed may.
+Definitions, imports and plain assignments of new names change nothing. A cell may change something if it binds a known
+name, does anything else or cannot be parsed.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def last_change(cells: Sequence[str], given: Collection[str]) -> int:
-    """The place of the last of the ``cells`` that may change what stands above it; -1 if there is none.
+    """The index of the last cell that may change what the cells above it define; -1 if there is none.
 
-    A ``given`` cell is the course's own: it changes only what the student's cells have named.
+    A ``given`` cell is the course's own: it can change only names that the student's cells have bound.
     """
     last = -1
-    # Name -> the import that made it. Python puts what was shown last into "_".
+    # Name -> the import that bound it. Python binds the last shown value to "_".
     own: dict[str, str] = dict.fromkeys({*dir(builtins)} - {"_"}, "")
     known = dict(own)
     for place, source in enumerate(cells):
@@ -39,7 +39,7 @@ def last_change(cells: Sequence[str], given: Collection[str]) -> int:
 
 
 def _adds(node: ast.stmt) -> bool:
-    """Whether a statement makes names, and does nothing else."""
+    """Whether a statement only binds names."""
     match node:
         case ast.ImportFrom(names=names):
             return all(alias.name != "*" for alias in names)
@@ -51,13 +51,13 @@ def _adds(node: ast.stmt) -> bool:
             return value is None or not any(isinstance(part, ast.Call) for part in ast.walk(value))
         case ast.If(
             test=ast.Compare(ops=[ast.NotIn()]), body=body
-        ):  # what is lent: "if 'math' not in globals()"
+        ):  # an import lent by a demonstration: "if 'math' not in globals()"
             return all(map(_adds, body)) and not node.orelse
     return False
 
 
 def _made(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """The names that a statement makes, in functions too where they are declared global, each with the import it comes from."""
+    """The names that a statement binds, including globals bound in functions, each with its import."""
     for part in ast.walk(node):
         match part:
             case ast.Global(names=names):

@@ -1,10 +1,10 @@
-"""Finds what an answer may not use: functions that its question forbids, and parts of the kit that compute right values.
+"""Finds forbidden names in an answer: functions that its question forbids, and parts of the kit that compute right values.
 
-The code is read, not run: the question's function, and what it names in the notebook, directly or not (helpers, imports,
-assignments). What reading does not see, the watch on the student's calls may (``sandbox/child/call_watch.py``).
+The code is read, not run: the question's function, and what it uses in the notebook, directly or not (helpers, imports,
+assignments). ``sandbox/child/call_watch.py`` watches the student's calls and may see what reading misses.
 
-Of the kit an answer may use the tools, and whatever the lab's own cells import. The rest (checks, models, names with
-an underscore) compares with right values and so computes them.
+An answer may use the kit's tools, and whatever the lab's own cells import. The rest (checks, models, names with
+an underscore) compares with right values, so it can compute them.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from autograder.course.visible_files import kit_files, kit_folder
 from autograder.grading.cell_text import statements
 from autograder.grading.repair import Template, kept_name
 
-#: The name in a result for any part of the kit.
+#: The name that a result shows for any part of the kit.
 KIT_PARTS = "the checks or models of coursekit"
-#: Packages and modules all of whose public names are tools.
+#: Packages and modules whose public names are all tools.
 _TOOLS = frozenset(["data", "errors", "figures", "hardware", "notebook", "provided", *coursekit.__all__])
 _FUNCTIONS = frozenset(f"coursekit.checks.earlier_labs.{name}" for name in ("mine", "on_tensors", "provided"))
 #: Code without any of these words reaches no module of the kit.
@@ -38,19 +38,19 @@ def forbidden_used(lab: str, question: str, cells: Sequence[str]) -> tuple[str, 
     names, with_kit = names_forbidden(lab, question), may_use_kit(lab, cells)
     if not names and not with_kit:
         return ()
-    named = named_in(_answer_and_helpers(question, _read(tuple(cells))))
+    named = named_in(_answer_and_helpers(question, _read(lab, tuple(cells))))
     of_kit = [path for path in named if path.startswith("coursekit.")] if with_kit else []
     return (*among(named, names), *([] if all(is_tool(path, lab) for path in of_kit) else [KIT_PARTS]))
 
 
 def names_forbidden(lab: str, question: str) -> tuple[str, ...]:
-    """The library functions that may not do the work of ``question``: the kit's list, and the course's policy's."""
+    """The library functions that answers to ``question`` may not use: the kit's list, and the course policy's."""
     return (*forbidden_calls(lab, question), *settings().lab(lab).forbid.get(question, ()))
 
 
 @dataclass(frozen=True, eq=False)
 class _Statement:
-    """A statement outside of functions and classes, with the names that it binds for the notebook, and those that it takes from it."""
+    """A statement outside functions and classes, with the notebook's names that it binds and uses."""
 
     node: ast.stmt
     binds: frozenset[str]
@@ -58,9 +58,17 @@ class _Statement:
 
 
 @lru_cache(maxsize=1)  # the questions of a notebook are looked at one after another
-def _read(cells: tuple[str, ...]) -> list[_Statement]:
+def _read(lab: str, cells: tuple[str, ...]) -> list[_Statement]:
     """The statements of a notebook in order, those in branches and loops one by one. Cells that are not plain Python have none."""
-    return [_statement(node) for cell in cells for node in _simple(statements(cell))]
+    given = _given_sources(lab)
+    return [found for cell in cells for found in (_of_given if cell.strip() in given else _of_cell)(cell)]
+
+
+def _of_cell(cell: str) -> list[_Statement]:
+    return [_statement(node) for node in _simple(statements(cell))]
+
+
+_of_given = cache(_of_cell)
 
 
 def _simple(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
@@ -87,7 +95,7 @@ def _statement(node: ast.stmt) -> _Statement:
 
 
 def _answer_and_helpers(question: str, notebook: Iterable[_Statement]) -> ast.Module:
-    """The answer and what it names. A name means what it is given last above the answer's check, else below."""
+    """The answer and the statements it uses. A name means its last binding above the answer's check, else below."""
     meanings: dict[str, _Statement] = {}
     is_below = False
     for statement in notebook:
@@ -104,13 +112,13 @@ def _answer_and_helpers(question: str, notebook: Iterable[_Statement]) -> ast.Mo
 
 
 def may_use_kit(lab: str, cells: Iterable[str]) -> bool:
-    """Whether code of the student's own, not the lab's, may reach modules of the kit."""
+    """Whether the student's own code, without the lab's, may reach modules of the kit."""
     given = _given_sources(lab)
     return any(_WAYS_IN.search(cell) is not None for cell in cells if cell.strip() not in given)
 
 
 def is_tool(path: str, lab: str) -> bool:
-    """Whether an answer in ``lab`` may use what has the dotted path, such as ``coursekit.figures.heatmap``."""
+    """Whether an answer in ``lab`` may use the dotted path, such as ``coursekit.figures.heatmap``."""
     _, *parts = path.split(".")
     if any(part.startswith("_") for part in parts):
         return False

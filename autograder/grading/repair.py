@@ -1,8 +1,8 @@
-"""From a student's notebook, whatever state it is in, to the cells that are run.
+"""Turns a student's notebook, whatever its state, into the cells that run.
 
-A cell is found by its name, else by what it defines, else by its text, else put back at its place in the master's order.
-Given cells come from the master. Cells that the master tags ``skip-grading`` are not run; of one that a student changed only
-the imports and definitions are, and of the others those that the student's code uses. Unknown metadata never matters.
+A cell is found by its name, else by what it defines, else by its text. A missing cell is restored at its place in the
+master's order. Given cells come from the master. Cells tagged ``skip-grading`` in the master do not run. Their imports and
+definitions do, if the student changed the cell or if the student's code uses them. Unknown metadata is ignored.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from autograder.sandbox.host.outputs import BASE64, BINARY_TYPES
 from autograder.testing.run import tests_of
 
 MAX_CELLS = 2_000
-#: Objects that JSON may become: without a limit 60 MB of brackets become gigabytes.
+#: The most objects that a notebook's JSON may hold: 60 MB of brackets would become gigabytes.
 MAX_PARTS = 5_000_000
-#: Characters of code in one cell, and in all. As a syntax tree code takes some four hundred times its size.
+#: The most characters of code in one cell and in all cells. A syntax tree takes some four hundred times the size of its code.
 MAX_CELL_CODE = 200_000
 MAX_CODE = 1_000_000
-#: Characters, as base64, of the pictures in all cells of text together.
+#: The most base64 characters of pictures in all text cells together.
 MAX_PICTURES = 8 << 20
 PICTURES = (*BINARY_TYPES, "image/gif")
 
 
 @dataclass(frozen=True)
 class Template:
-    """The released lab, as the repair needs it."""
+    """The released lab with the lookups that the repair needs."""
 
     lab: str
     cells: tuple[NotebookNode, ...]
@@ -52,14 +52,14 @@ class Template:
     named: dict[str, NotebookNode]
     #: question -> grade_id of its test cell
     test_of: dict[str, str]
-    #: sources of the cells that are not run, by cell id
+    #: cell id -> source of each cell that does not run
     skipped: dict[str, str]
-    #: grade_id of a test cell -> what runs in its place: it keeps the answer, and checks nothing
+    #: grade_id of a test cell -> the code that runs in its place: it keeps the answer and checks nothing
     test_code: dict[str, str]
 
     @property
     def given_sources(self) -> frozenset[str]:
-        """The sources that run of the cells as handed out."""
+        """The sources that run in the lab as it was handed out."""
         sources = (*(cell.source for cell in self.cells), *self.test_code.values())
         return frozenset(source.strip() for source in sources)
 
@@ -68,7 +68,7 @@ class Template:
     def of(cls, lab: str) -> Template:
         """The template of a lab (full name)."""
         from autograder.course.build import (
-            released_notebook,  # it loads nbgrader, which a worker can do without
+            released_notebook,  # loads nbgrader, which a worker does not need
         )
 
         cells = tuple(released_notebook(lab).cells)
@@ -100,22 +100,22 @@ class Template:
 
     @cached_property
     def skipped_sources(self) -> frozenset[str]:
-        """The texts of the cells that are not run."""
+        """The sources of the cells that do not run."""
         return frozenset(source.strip() for source in self.skipped.values())
 
     @cached_property
     def names(self) -> dict[str, frozenset[str]]:
-        """``grade_id`` of each answer that is code -> what it defines, as released or else as the master's answer does."""
-        whole = {_name_of(cell): cell.source for cell in read_master(self.lab).cells}
+        """``grade_id`` of each code answer -> the names it defines, as released or else in the master's solution."""
+        solved = {_name_of(cell): cell.source for cell in read_master(self.lab).cells}
         return {
-            name: names_at_top_level(cell.source) or names_at_top_level(whole[name])
+            name: names_at_top_level(cell.source) or names_at_top_level(solved[name])
             for name, cell in self.named.items()
             if cell.cell_type == "code" and not _is_locked(cell)
         }
 
     @cached_property
     def tested(self) -> dict[str, tuple[str, ...]]:
-        """``grade_id`` of each test cell -> the answers before it that it names."""
+        """``grade_id`` of each test cell -> the answers above it that its code mentions."""
         return {
             test: tuple(
                 answer
@@ -132,7 +132,7 @@ class Template:
 
 
 def parse(raw: bytes) -> list[dict[str, Any]]:
-    """The cells of a notebook file as plain dictionaries. Raises ``Unreadable`` with a sentence."""
+    """The cells of a notebook file as plain dictionaries. Raises ``Unreadable``, in one sentence."""
     text = _text(raw)
     if text.count("[") + text.count("{") + text.count('"') // 2 > MAX_PARTS:
         raise Unreadable("The notebook has too many parts to be read.")
@@ -153,14 +153,14 @@ def parse(raw: bytes) -> list[dict[str, Any]]:
 
 
 def _text(raw: bytes) -> str:
-    """The file as text: UTF-8, or what editors on Windows make of it. A stray byte costs one character, not the notebook."""
+    """The file decoded as UTF-8, or as Windows editors encode it. An invalid byte costs one character, not the notebook."""
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return raw.decode("utf-16", "replace")
     return raw.decode("utf-8-sig", "replace")
 
 
 def _cells_of_format_3(worksheets: Any) -> list[Any]:
-    """The cells of a notebook of format 3, as format 4 has them; outputs are not looked at, however many there are."""
+    """The cells of a notebook of format 3, converted to format 4; outputs are ignored."""
     sheets = (
         sheet.get("cells")
         for sheet in (worksheets if isinstance(worksheets, list) else ())
@@ -174,7 +174,7 @@ def _cells_of_format_3(worksheets: Any) -> list[Any]:
         )
         lines = [line for line in text if isinstance(line, str)] if isinstance(text, list) else [text]
         if lines[1:] and not lines[0].endswith(("\n", "\r")):
-            lines = [f"{line}\n" for line in lines]  # the oldest files have lines without their ends
+            lines = [f"{line}\n" for line in lines]  # the oldest files have no line ends
         if kind == "heading":
             level = cell.get("level")
             lines.insert(0, "#" * (level if isinstance(level, int) and 0 < level < 7 else 1) + " ")
@@ -204,7 +204,7 @@ def _plain_cell(cell: Any) -> dict[str, Any] | None:
 
 
 def _clean(text: str) -> str:
-    """With line ends as Python reads them, and without lone surrogates, which no file and no page can hold."""
+    """The text with "\\n" as line end and without lone surrogates, which UTF-8 cannot encode."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     return plain.encode("utf-8", "replace").decode("utf-8")
 
@@ -259,7 +259,7 @@ def _name_of(master: NotebookNode) -> str | None:
 
 
 def _restore(cell: dict[str, Any], grade_id: str, template: Template, result: Repaired) -> None:
-    """Put the master's cell in place of a given one. What a student wrote into it is a cell of the student's own."""
+    """Replace a given cell by the master's. What a student added to it becomes a cell of the student's own."""
     master, source = template.named[grade_id], cell["source"]
     if any(grade_id == other.grade_id for other in result.cells):
         result.note("doubled", grade_id)
@@ -286,19 +286,19 @@ def _restore(cell: dict[str, Any], grade_id: str, template: Template, result: Re
 
 
 def _added_text(source: str, given: str) -> str:
-    """The lines that a student added to a text of the master's."""
+    """The lines that a student added to the master's text."""
     known = {line.strip() for line in given.split("\n")}
     return "\n".join(line for line in source.split("\n") if line.strip() not in known).strip()
 
 
 def _run_what_answers_use(result: Repaired, template: Template) -> None:
-    """Run those imports and definitions of cells that are not run which the student's code names: ``import math``, say."""
+    """From cells that do not run, run the imports and definitions that the student's code uses, such as ``import math``."""
     lent = {cell: lends(cell, template) for cell in result.cells if not cell.run}
     lent = {cell: parts for cell, parts in lent.items() if parts}
     given = template.given_sources
     own = [cell.run for cell in result.cells if cell.run and cell.run.strip() not in given]
     wanted = frozenset[str]().union(*map(words_in, own))
-    for _ in lent:  # what is used by what is used, too
+    for _ in lent:  # definitions may use other definitions
         for cell, parts in lent.items():
             cell.run = "\n\n".join(source for names, source in parts if names & wanted)
         more = wanted.union(*(words_in(cell.run) for cell in lent))
@@ -308,14 +308,14 @@ def _run_what_answers_use(result: Repaired, template: Template) -> None:
 
 
 def lends(cell: Cell, template: Template) -> tuple[tuple[frozenset[str], str], ...]:
-    """The imports and definitions that a cell which is not run lends: a figure's cell, or what was added to a given cell."""
+    """The imports and definitions that other cells may use from a cell that does not run: a figure, or added code."""
     if cell.from_given:
         return demonstration.__wrapped__(cell.source).lent
     return demonstration(cell.source).lent if cell.source.strip() in template.skipped_sources else ()
 
 
 def _drop_overlong_code(result: Repaired) -> None:
-    """Do not run, read or hand on more than anybody writes."""
+    """Cut and skip code that is longer than any person writes."""
     left = MAX_CODE
     for cell in result.cells:
         if len(cell.node.source) > MAX_CELL_CODE:
@@ -328,28 +328,28 @@ def _drop_overlong_code(result: Repaired) -> None:
 
 
 def _is_locked(master: NotebookNode) -> bool:
-    """Whether students are told not to change the cell: a "given" cell, in the notes that they read."""
+    """Whether students must not change the cell. Notes to students call it a "given cell"."""
     return bool(master.metadata.nbgrader.locked) and not master.metadata.nbgrader.solution
 
 
 def _locked_cell(grade_id: str, template: Template) -> Cell:
-    """A cell that runs as the master has it."""
+    """A cell that runs the master's source."""
     node = nbformat.from_dict(dict(template.named[grade_id]))
     run = template.test_code.get(grade_id, node.source) if node.cell_type == "code" else ""
     return Cell(node, grade_id, run, place=template.places[grade_id])
 
 
 def imported_test_code(lab: str, tests: Mapping[str, str]) -> dict[str, str]:
-    """The code that runs in place of an imported lab's test cells (question -> ``grade_id``).
+    """The code that runs in place of an imported lab's test cells. ``tests``: question -> ``grade_id``.
 
-    Of a cell that became a hidden test only its imports and definitions run, which later cells may use. Any other is
-    graded where it stands, so it runs whole, with its hidden part. None is empty: a test is run when its cell has been.
+    Only imports and definitions run of a cell that became a hidden test: later cells may use them. Any other cell is
+    graded at its place and runs with its hidden part. No source is empty: a test runs after its cell.
     """
-    whole = {
+    sources = {
         cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in read_master(lab).cells
     }
     moved = tests_of(lab)
-    return {g: (definitions_of(whole[g]) or "pass") if moved[q] else whole[g] for q, g in tests.items()}
+    return {g: (definitions_of(sources[g]) or "pass") if moved[q] else sources[g] for q, g in tests.items()}
 
 
 def kept_name(question: str) -> str:
@@ -358,7 +358,7 @@ def kept_name(question: str) -> str:
 
 
 def _student_cell(cell: dict[str, Any], place: int | None, template: Template, result: Repaired) -> Cell:
-    """A cell of the student's: an answer, one of the master's that may be changed, or one they added."""
+    """A student's cell: an answer, a master's cell that may be changed, or an added cell."""
     kind, source = cell["kind"], cell["source"]
     master = None if place is None else template.cells[place]
     grade_id = None if master is None else _name_of(master)
@@ -380,7 +380,7 @@ def _student_cell(cell: dict[str, Any], place: int | None, template: Template, r
 
 
 def _new_node(kind: str, source: str) -> NotebookNode:
-    # Built by hand: nbformat validates every new cell, which costs more than running most of them.
+    # nbformat would validate every new cell, which takes longer than running most cells.
     node: NotebookNode = nbformat.from_dict({"cell_type": kind, "metadata": {}, "source": source})
     if kind == "code":
         node.update(outputs=[], execution_count=None)
@@ -388,7 +388,7 @@ def _new_node(kind: str, source: str) -> NotebookNode:
 
 
 def _pictures(attachments: Any, result: Repaired) -> dict[str, dict[str, str]]:
-    """The pictures that a cell of text holds, as JupyterLab keeps them: name -> kind -> base64. What is left out, is said."""
+    """The pictures of a text cell, as JupyterLab stores them: name -> type -> base64. A note says if one is left out."""
     kept: dict[str, dict[str, str]] = {}
     for name, kinds in attachments.items() if isinstance(attachments, dict) else ():
         kind = next((kind for kind in PICTURES if isinstance(kinds, dict) and kind in kinds), "")
@@ -398,23 +398,23 @@ def _pictures(attachments: Any, result: Repaired) -> dict[str, dict[str, str]]:
         if isinstance(data, str) and result.pictures <= MAX_PICTURES and BASE64.issuperset(data):
             kept[_clean(name)] = {kind: data}
             continue
-        note = "A picture in a cell of text was left out: it is none of PNG, JPEG and GIF, or all of them together are over 6 MB."
+        note = "A picture in a text cell was left out: it is not PNG, JPEG or GIF, or all pictures together are over 6 MB."
         result.notes += [] if note in result.notes else [note]
     return kept
 
 
 def _few_definitions(source: str, result: Repaired) -> str:
-    """The definitions of a figure's cell that was changed, which alone of it run: as much as people write, for reading code takes time."""
+    """The definitions of a changed figure cell, whose other code does not run; "" with a note if it is too long to read."""
     result.figures_code += len(source)
     if result.figures_code > MAX_FIGURES_CODE:
-        note = "A changed cell that does not run when work is graded was not read: its code is too long."
+        note = "A changed figure cell was not read, because its code is too long; grading does not run it."
         result.notes += [] if note in result.notes else [note]
         return ""
     return definitions_of(source)
 
 
 def _put_back_given(result: Repaired, template: Template) -> set[str]:
-    """Put back the master's given cells that are not there, each behind what precedes it in the master; their names."""
+    """Put back the master's missing given cells, each after the cell that precedes it in the master. Returns their names."""
     present = {cell.grade_id for cell in result.cells}
     missing = {name for name, master in template.named.items() if _is_locked(master)} - present
     for grade_id in template.named:

@@ -1,4 +1,4 @@
-"""The repaired notebook: its cells in order, and what was put right, each kind of trouble in one sentence."""
+"""The repaired notebook: its cells in order, and one sentence for each kind of repair."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ class Cell:
     node: NotebookNode
     grade_id: str | None = None
     run: str = ""
-    #: Which cell of the student's notebook it is, from 1; 0 for one that was put back.
+    #: The cell's number in the student's notebook, from 1; 0 for a restored cell.
     number: int = 0
     #: The cell's position in the master; None for one of the student's own.
     place: int | None = None
-    #: The names of the answer cells for which it counts: usually its own.
+    #: The names of the answers for which the cell counts: usually its own.
     answers: tuple[str, ...] = ()
-    #: The given cell into which a student wrote what now stands here ("" for none).
+    #: The given cell from which a student's added code was moved here ("" for none).
     from_given: str = ""
-    #: The text that the student added to a text cell of the master's.
+    #: The text that the student added to one of the master's text cells.
     added: str = ""
 
     @property
     def source(self) -> str:
-        """Its text."""
+        """The cell's source as the notebook shows it."""
         return str(self.node.source)
 
 
-#: Kind of trouble -> the sentence about one name, and about several. {} are the names.
+#: Kind of repair -> the sentence about one cell, and about several. {} stands for their names.
 SENTENCES = {
     "changed": (
         "The given cell {} had been changed and was restored.",
@@ -82,50 +82,50 @@ SENTENCES = {
 
 @dataclass
 class Repaired:
-    """The repaired notebook: its cells in order, and what was put right, in sentences."""
+    """The repaired notebook: its cells in order, and sentences about the repairs."""
 
     cells: list[Cell] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    #: The notes about what counts where that was unclear; teachers read them, too.
+    #: The notes on unclear choices of which cell counts; teachers also read them.
     choices: list[str] = field(default_factory=list)
-    #: ``grade_id`` of the answers, code and text, that are written.
+    #: The ``grade_id`` of each code or text answer that is written.
     written: set[str] = field(default_factory=set)
-    #: Answers that cells define once more after the answer that counts: ``grade_id`` -> those cells.
+    #: Answer's ``grade_id`` -> the cells that define it again after the cell that counts.
     again: dict[str, list[Cell]] = field(default_factory=dict)
-    #: Characters of figures' cells that were parsed for their definitions.
+    #: The characters of figure cells that were parsed for definitions.
     figures_code: int = 0
-    #: Characters of the pictures in cells of text.
+    #: The characters of the pictures in text cells.
     pictures: int = 0
-    #: What the check cards say that are saved in the notebook: question -> (holds, line).
+    #: The check cards saved in the notebook: question -> (whether it holds, line) of each line.
     saved_checks: dict[str, list[tuple[bool, str]]] = field(default_factory=dict)
     _names: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def executed_source(self) -> list[str]:
-        """The sources that run, cell by cell. A result depends on nothing else of the submission."""
+        """The sources that run, cell by cell: all of the submission that a result depends on."""
         return [cell.run for cell in self.cells if cell.run]
 
     def note(self, kind: str, name: str) -> None:
-        """Note that a cell has a trouble of ``SENTENCES``; one sentence names all cells that have it."""
+        """Note a kind of repair from ``SENTENCES``; one sentence will name all cells of that kind."""
         self._names[kind].append(name)
 
     def note_choice(self, sentence: str) -> None:
-        """Note which cell counts where that was unclear."""
+        """Note an unclear choice of which cell counts."""
         self.choices.append(sentence)
 
     def write_notes(self) -> None:
         """Write the notes as sentences."""
-        said = [
+        sentences = [
             SENTENCES[kind][len(set(names)) > 1].format(quoted(names)) for kind, names in self._names.items()
         ]
-        self.notes = [*dict.fromkeys([*said, *self.notes, *self.choices])]
+        self.notes = [*dict.fromkeys([*sentences, *self.notes, *self.choices])]
 
     def where(self, cell: Cell) -> str:
-        """A cell as notes call it."""
+        """The name of a cell in notes."""
         if cell.from_given:
             return f"the given cell “{cell.from_given}”"
         return f"cell number {cell.number}"
 
 
 def quoted(names: list[str]) -> str:
-    """Names in a sentence, each once."""
+    """The distinct names, quoted, for a sentence."""
     return summarize_names([f"“{name}”" for name in dict.fromkeys(names)])

@@ -1,9 +1,9 @@
-"""The points of an answer: a recognised misconception costs its price; any other answer earns the tests that pass.
+"""Computes an answer's points: a recognised misconception loses its cost; other answers earn the tests that pass.
 
 * A right answer keeps all points.
-* One with a name pays what the misconception costs, whatever was drawn.
-* One without a name gets the weights of the tests that it passes, less a share for each rule that it breaks. It never keeps
-  more than a misconception whose failed tests it fails, too: a second slip on top earns nothing.
+* A recognised misconception loses its cost, whatever inputs were drawn.
+* Any other answer gets the weights of the tests that it passes, less a share for each rule that it breaks. It never keeps
+  more than a misconception whose failed tests it also fails: a second slip on top earns nothing.
 
 The course's policy may set another cost::
 
@@ -22,7 +22,7 @@ from autograder.questions.engine.answers import Answer, answers_of
 from autograder.results import QuestionResult
 from autograder.testing.run import TestRun, earned, tests_of
 
-#: Begins the message of a test that was left out, because an earlier one never ended.
+#: Begins the message of a test that was skipped because an earlier one did not end.
 NOT_RUN = "this was not run"
 
 
@@ -53,7 +53,7 @@ def points_earned(
 
 
 def paid_anew(lab: str, question: QuestionResult) -> QuestionResult:
-    """A question's result with the points and the hint that today's costs give it, from the tests that it passed then."""
+    """A question's stored result with points and hint recomputed from the current costs; no test runs."""
     runs = [
         TestRun(test, result, (), ran=not result.message.startswith(NOT_RUN))
         for test, result in zip(tests_of(lab)[question.name], question.tests, strict=True)

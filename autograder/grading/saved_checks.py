@@ -1,4 +1,4 @@
-"""What the check cards say that a student saved in the notebook. It is the student's word, no more."""
+"""Reads the check cards saved in a student's notebook. Students can edit them, so they prove nothing."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from coursekit.notebook.verdict import MIME
 from autograder.results import whole_sentences
 from autograder.sandbox.wire import clean_text
 
-#: How many outputs of a cell, and lines of a card, are looked at.
+#: The most outputs of a cell, and lines of a card, that are read.
 MOST = 50
-#: Characters of a line.
+#: The most characters of a line.
 LONGEST = 2000
 
 
 def saved_checks(outputs: Iterable[Any]) -> dict[str, list[tuple[bool, str]]]:
-    """Question -> whether each line of its last card holds, and the line; from the ``outputs`` of each cell."""
+    """Question -> (whether it holds, line) of each line of its last card. ``outputs`` has the outputs of each cell."""
     return {question: [*_lines(marks)] for question, marks in _cards(outputs)}
 
 

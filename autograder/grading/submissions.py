@@ -23,31 +23,31 @@ _Notebook = TypeVar("_Notebook")
 #: A notebook larger than this is not read.
 MAX_BYTES = 64 * 1024 * 1024
 
-#: A notebook larger than this, beside another, is taken for one with an answer in it.
+#: Among several notebooks, one larger than this counts as answered without being searched.
 LARGEST_UNTOUCHED = 4 * 1024 * 1024
-#: Beside each other, no more notebooks than these are searched for answers.
+#: Of several notebooks in a folder, at most this many are searched for answers.
 MOST_COMPARED = 10
-#: What systems append to the name of a copy, in several languages.
+#: The suffixes that systems append to a copy's name, in several languages.
 _COPY = re.compile(r"([-_ ]+(copy|kopie|copie|copia|cópia|kopia)[-_ ]*\d*| ?\(\d+\))+")
 
-#: How many files, and how many folders deep, are searched where a student's notebook is not in its place.
+#: The most files and levels of folders searched for a student's misplaced notebook.
 MOST_LOOKED_AT, DEEPEST = 1000, 4
 
 _NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?( ?\(\d+\))?$")
 
-#: Stands for the digest of a notebook that is not there.
+#: The digest of a missing notebook.
 MISSING = "missing"
 
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's notebook. ``path`` is None when there is none; ``notes`` say what was odd about finding it."""
+    """One student's notebook. ``path`` is None if it is missing; ``notes`` tell what was unusual about finding it."""
 
     student: str
     path: Path | None
     submitted_at: str = ""
     notes: tuple[str, ...] = ()
-    #: The notes about which notebook counts where that was unclear; teachers read them, too.
+    #: The notes on unclear choices of which notebook counts; teachers also read them.
     choices: tuple[str, ...] = ()
 
 
@@ -56,7 +56,7 @@ _TWICE = "Another folder of the class has the same name in other letters or othe
 
 
 def collect(submitted: Path, lab: str) -> list[Submission]:
-    """One submission for each student folder, sorted by name."""
+    """One submission for each student's folder, sorted by name."""
     if not submitted.is_dir():
         raise UserError(
             f"The folder {submitted} does not exist: give the folder that holds one folder a student."
@@ -64,7 +64,7 @@ def collect(submitted: Path, lab: str) -> list[Submission]:
     names, loose = set(), dict[str, str]()
     for entry in os.scandir(submitted):
         if _is_a_students(entry):
-            # A hidden folder is a student's where it looks like one.
+            # A hidden folder counts as a student's if it looks like one.
             if not entry.name.startswith(".") or os.path.isdir(submitted / entry.name / lab):
                 names.add(entry.name)
         elif is_notebook(entry.name):
@@ -96,7 +96,7 @@ def collect(submitted: Path, lab: str) -> list[Submission]:
 
 
 def _is_a_students(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a folder, or a link to anything but a file. A broken link is reported for its student."""
+    """Whether an entry is a folder or a link to anything but a file. A broken link is reported for its student."""
     try:
         return entry.is_dir() or (entry.is_symlink() and not entry.is_file())
     except OSError:
@@ -104,7 +104,7 @@ def _is_a_students(entry: os.DirEntry[str]) -> bool:
 
 
 def is_notebook(name: str) -> bool:
-    """Whether a file's name is a notebook's, also after a browser or a system has put something behind it.
+    """Whether a file's name is a notebook's, even with a suffix that a browser or system appended.
 
     Downloads are saved as ``lab.ipynb.txt`` or ``lab.ipynb.json``; macOS puts ``._lab.ipynb`` beside what it copies.
     """
@@ -112,7 +112,7 @@ def is_notebook(name: str) -> bool:
 
 
 def _find_safely(home: Path, student: str, lab: str) -> Submission:
-    """``_find``, but no error in one student's folder ends the run."""
+    """``_find``, where an error in one student's folder does not end the run."""
     path, alone = home / lab / f"{lab}.ipynb", False
     try:
         if not home.is_symlink():
@@ -127,23 +127,23 @@ def _find_safely(home: Path, student: str, lab: str) -> Submission:
 
 
 def _find(expected: Path, student: str, lab: str, alone: bool) -> Submission:
-    """The notebook at ``expected`` or another beside it. Where ``alone``, the others are other notebooks of nbgrader's assignment."""
+    """The notebook at ``expected`` or one near it. If ``alone``, only copies count: other notebooks there are other labs."""
     notes, choices = list[str](), list[str]()
     folder, path = expected.parent, expected
     notebooks = sorted(p for p in folder.iterdir() if is_notebook(p.name)) if folder.is_dir() else []
     if alone:
         notebooks = [p for p in notebooks if p == path or _is_copy(p.name, path.name)]
     if not notebooks:
-        meant, there = _one_step_off(expected, alone)
-        if only := only_answered(meant, lab, _bytes_of):
-            others = summarize_names([p.name for p in meant if p != only])
+        candidates, found = _one_step_off(expected, alone)
+        if only := only_answered(candidates, lab, _bytes_of):
+            others = summarize_names([p.name for p in candidates if p != only])
             choices.append(
                 f"{only.name} was graded, the only one with an answer in it; these were not graded: {others}."
             )
-            meant = [only]
-        if len(meant) != 1:
-            return Submission(student, None, notes=_not_found(expected, there))
-        [path] = notebooks = meant
+            candidates = [only]
+        if len(candidates) != 1:
+            return Submission(student, None, notes=_not_found(expected, found))
+        [path] = notebooks = candidates
         inside = path.relative_to(folder.parent)
         folder = folder.with_name(inside.parts[0]) if len(inside.parts) > 1 else folder.parent
         notes.append(f"There was no {_shown(expected)}; {inside.as_posix()} was graded in its place.")
@@ -167,7 +167,7 @@ def _find(expected: Path, student: str, lab: str, alone: bool) -> Submission:
 
 
 def _choose(expected: Path, notebooks: Sequence[Path], lab: str) -> tuple[Path, str]:
-    """Which of a folder's notebooks counts, and why."""
+    """The notebook of a folder that counts, and the reason."""
     if only := only_answered(notebooks, lab, _bytes_of):
         return only, "the only one with an answer in it"
     if expected in notebooks:
@@ -181,9 +181,9 @@ def only_answered(
     read: Callable[[_Notebook], bytes],
     unreadable: type[Exception] = Unreadable,
 ) -> _Notebook | None:
-    """The only notebook with an answer in it; None where there are none or several.
+    """The only notebook with an answer in it; None if there are none or several.
 
-    ``read`` gives a notebook's bytes; one for which it raises ``unreadable`` does not count.
+    ``read`` returns a notebook's bytes. A notebook for which it raises ``unreadable`` does not count.
     """
     if not 1 < len(notebooks) <= MOST_COMPARED:
         return None
@@ -197,8 +197,8 @@ def only_answered(
 
 
 def is_answered(raw: bytes, lab: str) -> bool:
-    """Whether a notebook holds an answer of this lab; true of one that is too large to search."""
-    from autograder.grading.repair import Template, parse, repair  # of use to few, and slow to load
+    """Whether a notebook holds an answer to this lab; true if it is too large to search."""
+    from autograder.grading.repair import Template, parse, repair  # slow to load and rarely needed
 
     if len(raw) > LARGEST_UNTOUCHED:
         return True
@@ -222,7 +222,7 @@ def _shown(expected: Path) -> str:
 
 
 def _not_found(expected: Path, there: Sequence[str]) -> tuple[str, ...]:
-    """A note that names what lies where the notebook was expected; none where nothing does."""
+    """A note that names the files found where the notebook was expected; none if there are none."""
     return (
         (f"There was no {_shown(expected)}, and none that is surely meant by: {summarize_names(there)}.",)
         if there
@@ -231,62 +231,62 @@ def _not_found(expected: Path, there: Sequence[str]) -> tuple[str, ...]:
 
 
 def _one_step_off(expected: Path, alone: bool) -> tuple[list[Path], list[str]]:
-    """The candidates where no notebook is in its place, and the names of all files there.
+    """The candidates for a misplaced notebook, and the names of all files found.
 
-    They lie directly in the student's folder under the right name, or in the lab's folder or what is called like it but for
-    capitals, a few folders deep. Nothing that is a link is followed.
+    Candidates lie directly in the student's folder under the right name, or a few folders deep in the lab's folder, whose
+    name may differ in capitals. Links are not followed.
     """
     home, wanted = expected.parent.parent, letters_of(expected.parent.name)
-    meant, there, right = list[Path](), list[str](), list[Path]()
+    candidates, found, right = list[Path](), list[str](), list[Path]()
     names = sorted(os.listdir(home), reverse=True) if home.is_dir() else []
     waiting = [(home / name, 0) for name in names if letters_of(name) == wanted or is_notebook(name)]
     for _ in range(MOST_LOOKED_AT):
         if not waiting:
-            return right or meant, there
+            return right or candidates, found
         path, depth = waiting.pop()
         if path.is_dir() and not path.is_symlink() and depth < DEEPEST:
             below = sorted(os.listdir(path), reverse=True)
             waiting += [(path / name, depth + 1) for name in below if not name.startswith(".")]
             continue
-        there.append(path.relative_to(home).as_posix())
+        found.append(path.relative_to(home).as_posix())
         if is_notebook(path.name) and not path.is_symlink():
-            meant += [path] if depth and not alone else []
+            candidates += [path] if depth and not alone else []
             right += [path] if letters_of(path.name).startswith(letters_of(expected.name)) else []
-    return [], there  # what was not looked at may be meant as well
+    return [], found  # a file that was not searched may be the right one
 
 
 @dataclass(frozen=True)
 class Notebook:
-    """A submission's file as it was read. ``raw`` are its bytes.
+    """A submission's file. ``raw`` holds its bytes.
 
-    ``raw`` is None when there is no file, when it cannot be read (``trouble`` says why, in a sentence), and when the
-    bytes were let go of (``with_bytes`` reads them again).
+    ``raw`` is None if there is no file, if it cannot be read (``trouble`` says why), or if the bytes were dropped to save
+    memory (``with_bytes`` reads them again).
     """
 
     submission: Submission
     lab: str
     raw: bytes | None = None
-    #: SHA-256 of the bytes, ``MISSING`` (with a digest of what is said about it), or "" when the file cannot be read.
+    #: SHA-256 of the bytes, ``MISSING`` with a digest of the notes, or "" if the file cannot be read.
     digest: str = ""
     trouble: str = ""
     names_torch: bool = False
 
     def with_bytes(self) -> Notebook:
-        """The notebook with its bytes: itself, or what the file holds now if they were let go of."""
+        """The notebook with its bytes, read again if they were dropped."""
         let_go = self.raw is None and self.digest and self.submission.path is not None
         return read(self.submission, self.lab) if let_go else self
 
 
 def read_class(submissions: Iterable[Submission], lab: str) -> list[Notebook]:
-    """Read each notebook, and let its bytes go again: however large the class is, memory stays flat."""
+    """Read each notebook and drop its bytes, so that a large class needs no more memory."""
     return [replace(read(submission, lab), raw=None) for submission in submissions]
 
 
 def read(submission: Submission, lab: str) -> Notebook:
     """Read a submission's notebook."""
     if submission.path is None:
-        said = hashlib.sha256(repr(submission.notes).encode()).hexdigest()[:16]
-        return Notebook(submission, lab, digest=f"{MISSING} {said}" if submission.notes else MISSING)
+        notes_digest = hashlib.sha256(repr(submission.notes).encode()).hexdigest()[:16]
+        return Notebook(submission, lab, digest=f"{MISSING} {notes_digest}" if submission.notes else MISSING)
     try:
         raw = _bytes_of(submission.path)
         if other := other_lab(raw, lab):
@@ -294,13 +294,13 @@ def read(submission: Submission, lab: str) -> Notebook:
             submission = replace(submission, notes=(*submission.notes, note))
     except Unreadable as reason:
         return Notebook(submission, lab, trouble=str(reason))
-    except Exception as error:  # one student's bytes end nobody else's run
+    except Exception as error:  # one student's file must not end the run
         return Notebook(submission, lab, trouble=f"The notebook could not be read ({type(error).__name__}).")
     return Notebook(submission, lab, raw, digest=hashlib.sha256(raw).hexdigest(), names_torch=b"torch" in raw)
 
 
 def _bytes_of(path: Path) -> bytes:
-    """The file's bytes. Raises ``Unreadable`` with a sentence."""
+    """The file's bytes. Raises ``Unreadable``, in one sentence."""
     try:
         if any(place.is_symlink() for place in (path, *path.parents[:2])) or not path.is_file():
             raise Unreadable("The notebook is not a plain file.")

@@ -1,4 +1,4 @@
-"""Describes the failed hidden tests of an answer by a sentence from the list in ``coursekit.checks.symptoms``."""
+"""Describes an answer's failed hidden tests by a sentence from ``coursekit.checks.symptoms``."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ KEPT = Symptom(
 
 
 def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | None:
-    """The most telling symptom of the failed tests; None when there is none.
+    """The most telling symptom of the failed tests, or None.
 
-    In a scenario only the first value that differs counts, for later ones may follow from it; elsewhere each does.
+    In a scenario only the first difference counts, because later ones may follow from it; elsewhere each counts.
     """
     if any(run.result.message == NOT_THE_SAME_AGAIN for run in runs):
         return KEPT
@@ -39,8 +39,8 @@ def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | 
 
 
 def _differences(run: TestRun, right: TestRun) -> Iterator[Symptom]:
-    """How the values of a test differ from the master's; of a scenario the first, from which others may follow."""
-    # Arguments of a callback are no results; they may differ in a right answer.
+    """How the values of a test differ from the master's. A scenario yields only its first difference."""
+    # A callback's arguments are not results: they may differ in a right answer.
     seen, needed = ([entry for entry in one.trace if entry.kind != "callback"] for one in (run, right))
     scenario = any(entry.kind == "observation" for entry in seen)
     for entry, expected in zip(seen, needed, strict=False):
@@ -64,7 +64,7 @@ def _differences(run: TestRun, right: TestRun) -> Iterator[Symptom]:
 
 
 def _of_observation(expected: TraceEntry) -> Symptom:
-    """What a scenario observes and is not as it should be, by the name that its author gave it."""
+    """The symptom of a scenario's wrong observation, by the name that its author gave it."""
     should = {True: "should hold", False: "should not hold"}
     is_claim = isinstance(expected.value, bool)
     return Symptom("observed", f"“{expected.name}” {should[expected.value] if is_claim else 'is not right'}.")
@@ -73,4 +73,4 @@ def _of_observation(expected: TraceEntry) -> Symptom:
 def _about_errors(kind: str, expected: str) -> Symptom | None:
     if expected == "error" and kind == "result":
         return Symptom("no error", "It returns a value where an error should be raised.")
-    return None  # the student's error is shown itself
+    return None  # the page shows the student's error

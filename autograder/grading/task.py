@@ -1,4 +1,4 @@
-"""The unit of work: a submission's notebook and its earlier result, and what a worker must know of the assignment."""
+"""The unit of work: a submission's notebook with its earlier result, and the assignment that a worker grades."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from autograder.sandbox.limits import Limits
 
 @dataclass(frozen=True)
 class Task:
-    """One submission to grade. Its bytes travel with it, so that a worker needs none of the class's folders.
+    """One submission to grade. It carries its bytes, so that a worker needs none of the class's folders.
 
-    ``earlier`` is the finished result of an earlier run. ``salt`` seeds the hidden inputs in place of the course's: the
-    verdict on an attempt in the live class, which is no grade.
+    ``earlier`` is the finished result of an earlier run. ``salt`` is set for attempts in the live class, whose verdict is
+    no grade: it replaces the course's salt as the seed of the hidden inputs.
     """
 
     notebook: Notebook
@@ -36,9 +36,9 @@ class Task:
 
 @dataclass(frozen=True)
 class Assignment:
-    """The data that a worker needs once: the lab, its limits and context, the course's policy, kit and data.
+    """The data that a worker needs once: the lab, its limits and context, and the course's policy, kit and data.
 
-    ``root`` is the course's folder: the masters, and the hidden tests that go with them.
+    ``root`` is the course's folder, which holds the masters and their hidden tests.
     """
 
     lab: str
@@ -54,7 +54,7 @@ class Assignment:
 
     @classmethod
     def of(cls, lab: str, limits: Limits, kit: Path, private: tuple[Path, ...]) -> Assignment:
-        """The assignment as the course stands on disk now, with the student kit in the folder ``kit``."""
+        """The assignment from the course's current files, with the student kit in the folder ``kit``."""
         context, template = context_of(lab, limits), Template.of(lab)
         data = tuple(data_files(lab))
         return cls(lab, limits, private, settings(), context, template, course_root(), kit, data)

@@ -1,6 +1,6 @@
-"""The zygotes of a lab: one for most submissions and, in a NumPy lab, one with PyTorch for the few that use it.
+"""The zygotes of a lab: one for most submissions and, in a NumPy lab, one with PyTorch for submissions that use it.
 
-Importing PyTorch takes longer than everything else together, and a process that holds it is slower to copy.
+Importing PyTorch takes longer than all other imports together and makes a process slower to copy.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from autograder.sandbox.host.session import Zygote
 from autograder.sandbox.limits import Limits
 
 _IMPORTS_TORCH = re.compile(r"^\s*(?:import|from)\s+torch\b", re.MULTILINE)
-#: A cell of a master that is run when grading, and that has to do with optimizers.
+#: A master's cell that runs in grading and mentions optimizers.
 _OPTIMIZERS = re.compile(
     r"^# %%(?! \[markdown\])(?!.*skip-grading).*\n(?:(?!# %%).*\n)*?.*\boptimizer", re.MULTILINE
 )
 
 
 def cores() -> int:
-    """The cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Zygotes:
-    """Gives each submission the zygote that has imported what it imports."""
+    """Gives each submission the zygote that has imported the libraries it imports."""
 
     def __init__(self, plain: Zygote, with_torch: Zygote | None = None):
         self.plain = plain
@@ -39,7 +39,7 @@ class Zygotes:
     def of(
         cls, lab: str, kit: Path, data: Sequence[Path], limits: Limits, private: Sequence[Path] = ()
     ) -> Zygotes:
-        """The zygotes of a lab (full name), none of them launched. ``private`` are folders that submissions must not read."""
+        """The zygotes of a lab (full name), not launched yet. ``private`` are folders that submissions must not read."""
         master = master_path(lab).read_text(encoding="utf-8")
         torch = ["torch"] if _IMPORTS_TORCH.search(master) else []
         torch += ["torch.optim"] if torch and _OPTIMIZERS.search(master) else []
@@ -50,12 +50,12 @@ class Zygotes:
         return cls(Zygote(kit, data, limits, tuple(modules), settings().isolation, private))
 
     def use(self, limits: Limits) -> None:
-        """Take these limits for every session."""
+        """Use these limits for every session."""
         for zygote in self._all():
             zygote.limits = limits
 
     def launch(self, notebooks: Sequence[Notebook]) -> None:
-        """Have those start that these notebooks need, unless they run, without waiting for them."""
+        """Start the zygotes that these notebooks need, without waiting for them."""
         if notebooks:
             self.plain.launch()
         torch = "torch" not in self.plain.modules and any(notebook.names_torch for notebook in notebooks)
@@ -68,11 +68,11 @@ class Zygotes:
         return self.with_torch if self.with_torch is not None and notebook.names_torch else self.plain
 
     def clone(self) -> Zygotes:
-        """Copies of all, for another process to use."""
+        """Copies of all zygotes, for another process to use."""
         return Zygotes(self.plain.clone(), self.with_torch.clone() if self.with_torch else None)
 
     def descriptors(self) -> list[int]:
-        """The open descriptors that belong to them."""
+        """The zygotes' open file descriptors."""
         return [number for zygote in self._all() for number in zygote.descriptors()]
 
     def __enter__(self) -> Zygotes:
@@ -82,7 +82,7 @@ class Zygotes:
         self.close()
 
     def close(self) -> None:
-        """End them, or let go of them when another process has taken them over."""
+        """End the zygotes, or release them if another process has taken them over."""
         for zygote in reversed(self._all()):
             zygote.close()
 

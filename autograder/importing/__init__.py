@@ -1,1 +1,1 @@
-"""Takes an nbgrader source notebook into this course: its tests become hidden tests where that keeps their meaning."""
+"""Imports an nbgrader source notebook as a lab. Its tests become hidden tests if that keeps their meaning."""

@@ -1,4 +1,4 @@
-"""``autograder import``: an nbgrader source notebook as a lab of this course, tried on its own answers before it counts."""
+"""Makes a lab from an nbgrader source notebook (``autograder import``), and tests it on the notebook's own answers."""
 
 from __future__ import annotations
 
@@ -37,31 +37,31 @@ from autograder.testing.movable import TestCell, test_cells_of
 from autograder.testing.run import set_salt, tests_of
 
 _FILE_SIZE = 64 << 20
-#: Names in every bundle, which data may not have.
+#: Names of a bundle's own files, which data may not have.
 _OF_A_BUNDLE = frozenset({"coursekit", "kit.zip"})
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A lab that was made of a notebook: its master, and of each graded cell what became of it."""
+    """A lab that was made from a notebook: its master, and how each graded cell was imported."""
 
     lab: str
     master: Path
     cells: tuple[TestCell, ...]
-    #: (grade_id, points) of what a person grades.
+    #: (grade_id, points) of the cells that a person grades.
     by_hand: tuple[tuple[str, float], ...]
-    #: Cells that the notebook's own answers do not pass, in this course or in nbgrader.
+    #: Cells that fail on the notebook's own answers, in this course or in nbgrader.
     failing: tuple[str, ...]
-    #: The files beside the notebook that students' code may read now, and those left out, with the reason.
+    #: The files beside the notebook that students' code can read now, and the files left out, with the reason.
     data: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
 
 def import_notebook(path: Path, name: str | None = None) -> Imported:
-    """Write the lab (``name``, or the next free number and the notebook's own name). ``UserError`` in one sentence.
+    """Write the lab ``name`` (default: the next free number and the notebook's name). Raises ``UserError``, in one sentence.
 
-    Each test cell that may run outside the notebook is tried there on the notebook's own answers. Where it does not hold, it is
-    tried with what the answers make of their arguments (``in_place``), else it stays beside the student's code.
+    Each test cell that may run outside the notebook is tried on the notebook's own answers. If it fails, it is tried with
+    changed arguments allowed (``in_place``). If it fails again, it stays beside the student's code.
     """
     root, notebook = course_root(), read_source(path)
     folder = path.resolve().parent
@@ -109,18 +109,18 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
 
 
 def _after_trial(cell: TestCell, own: QuestionResult) -> TestCell:
-    """The cell as it is where its test holds on the notebook's ``own`` answer; else what to try next."""
+    """The cell unchanged if its test passes on the notebook's ``own`` answer; else the next variant to try."""
     if cell.reason or own.points >= cell.points:
         return cell
     if not cell.in_place:
         return replace(cell, in_place=True)
-    said = own.tests[0].message
-    return replace(cell, reason=f"outside the notebook its own answer does not pass ({said})")
+    message = own.tests[0].message
+    return replace(cell, reason=f"outside the notebook its own answer does not pass ({message})")
 
 
 @contextmanager
 def own_answers(lab: str) -> Iterator[Callable[[], SubmissionResult]]:
-    """A function that grades the lab's own notebook as a submission: with its solutions every cell should give its points."""
+    """A function that grades the lab's own notebook, with solutions, as a submission: every cell should give its points."""
     use_root(course_root())
     set_salt(settings().salt)
     raw = nbformat.writes(read_master(lab)).encode()
@@ -157,9 +157,9 @@ def _free_name(path: Path, name: str | None) -> str:
 
 
 def _data_beside(folder: Path, root: Path) -> tuple[list[Path], list[str]]:
-    """The files beside a notebook that become its lab's data, which students' code may read; and those left out, with the reason.
+    """The files beside a notebook that become the lab's data, readable for students' code; and those left out, with the reason.
 
-    All by their places below the ``folder``. Never the course, and no links, which may lead anywhere.
+    Paths are relative to ``folder``. The course itself, and links, are never included.
     """
     if root.is_relative_to(folder):
         raise UserError(

@@ -1,4 +1,4 @@
-"""Reads an nbgrader source notebook, and writes it as a master."""
+"""Reads an nbgrader source notebook and writes it as a master."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _AUTOTEST = "AUTOTEST"
 
 
 def read_source(path: Path) -> NotebookNode:
-    """The notebook with nbgrader's metadata in its newest form. ``UserError`` when it is none, or not in Python."""
+    """The notebook with nbgrader's metadata in the newest form. Raises ``UserError`` for other files and languages."""
     from nbgrader.nbgraderformat import MetadataValidator, ValidationError
 
-    logging.getLogger("traitlets").setLevel(logging.CRITICAL)  # nbformat's own pages about what is invalid
+    logging.getLogger("traitlets").setLevel(logging.CRITICAL)  # silences nbformat's reports
     try:
         notebook: NotebookNode = nbformat.reads(path.read_text(encoding="utf-8-sig"), as_version=4)
         return _checked(MetadataValidator().upgrade_notebook_metadata(notebook), path)
@@ -35,7 +35,7 @@ def read_source(path: Path) -> NotebookNode:
     except (
         Exception,
         ValidationError,
-    ) as error:  # parts of any type: what that raises is not written down anywhere
+    ) as error:  # notebooks with parts of wrong types raise undocumented errors
         why = " ".join(str(error).split())[:200] or type(error).__name__
         raise UserError(f"{path} is no notebook that nbgrader can read: {why}.") from None
 
@@ -48,9 +48,7 @@ def _checked(notebook: NotebookNode, path: Path) -> NotebookNode:
     for cell in notebook.cells:
         data = cell.metadata.get("nbgrader", {})
         if not any(data.get(role) for role in ("grade", "solution", "locked", "task")):
-            cell.metadata.pop(
-                "nbgrader", None
-            )  # as nbgrader's toolbar leaves a cell that is nothing any more
+            cell.metadata.pop("nbgrader", None)  # nbgrader's toolbar leaves such metadata on an ordinary cell
         else:
             _check_cell(cell, path)
     _check_is_source(notebook, path)
@@ -65,14 +63,14 @@ def _checked(notebook: NotebookNode, path: Path) -> NotebookNode:
     return notebook
 
 
-#: The two lines that nbgrader leaves in place of an answer.
+#: The two lines with which nbgrader replaces an answer.
 _STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")
-#: More points than this no course gives for a cell.
+#: The most points of a cell.
 _MOST_POINTS = 1_000_000.0
 
 
 def _check_cell(cell: NotebookNode, path: Path) -> None:
-    """Refuse a cell whose name or points nbgrader cannot use, or that would grade a class wrongly."""
+    """Refuse a cell whose name or points nbgrader cannot use, or that would be graded wrongly."""
     data, name = cell.metadata.nbgrader, cell.metadata.nbgrader.get("grade_id")
     if not name:
         begins = cell.source.strip().partition("\n")[0][:60]
@@ -112,7 +110,7 @@ def _check_regions(notebook: NotebookNode, path: Path) -> None:
 
 
 def _check_is_source(notebook: NotebookNode, path: Path) -> None:
-    """Refuse a notebook whose solutions were taken out, one without points, and one of otter-grader's."""
+    """Refuse a released notebook without solutions, a notebook without points, and one for otter-grader."""
     if not _graded(notebook) and any(_OTTERS.search(cell.source) for cell in notebook.cells):
         raise UserError(
             f"{path} is a notebook for otter-grader: only nbgrader's source notebooks are imported."
@@ -135,7 +133,7 @@ _OTTERS = re.compile(
 
 
 def _is_as_released(cell: NotebookNode) -> bool:
-    """Whether an answer cell is as students receive it: it has nbgrader's checksum of that, or its two lines."""
+    """Whether an answer cell is as released: it has the checksum of the released cell, or nbgrader's two lines."""
     lines = [line.strip() for line in cell.source.splitlines()]
     return cell.metadata.nbgrader.get("checksum") == compute_checksum(cell) or all(
         line in lines for line in _STUB
@@ -160,7 +158,7 @@ def _check_names(notebook: NotebookNode, path: Path) -> None:
 
 
 def _write_autotests(notebook: NotebookNode, path: Path) -> None:
-    """Replace ``### AUTOTEST`` lines by nbgrader's tests, made with the course's templates."""
+    """Replace ``### AUTOTEST`` lines by nbgrader's tests from the course's templates."""
     from nbgrader.preprocessors import InstantiateTests
 
     templates = next(
@@ -193,9 +191,9 @@ def _write_autotests(notebook: NotebookNode, path: Path) -> None:
 def master_text(
     notebook: NotebookNode, lab: str, source: str, data: bool, cells: Sequence[TestCell] = ()
 ) -> str:
-    """The master of an imported lab: the notebook's cells in percent format, with nbgrader's metadata as it is.
+    """The master of an imported lab: the notebook's cells in percent format, with unchanged nbgrader metadata.
 
-    The header names those of the test ``cells`` that run outside the student's process.
+    The header names the test ``cells`` that run outside the student's process.
     """
     import jupytext
 
@@ -222,7 +220,7 @@ def master_text(
 
 
 def _survives(cell: NotebookNode) -> bool:
-    """Whether the percent format keeps a cell, and the next one, unchanged."""
+    """Whether the percent format keeps a cell and the next one unchanged."""
     import jupytext
 
     following = nbformat.v4.new_code_cell("following = True")

@@ -1,1 +1,1 @@
-"""What nbgrader itself loads: its settings here, its Autograde in the sandbox, Formgrader."""
+"""The modules that nbgrader loads: its settings, Autograde in the sandbox, feedback, Formgrader."""

@@ -1,8 +1,8 @@
 """Makes nbgrader's own Autograde (the command and Formgrader's button) grade in the sandbox.
 
-``nbgrader_config.py`` names ``IsolatedExporter`` as the exporter of ``Autograde`` and switches nbgrader's own
-preprocessors off, so that no code of a student runs in a kernel and none of their files is parsed by anything but
-the harness. nbgrader still finds the submissions, makes the folders and shows the log.
+``nbgrader_config.py`` sets ``IsolatedExporter`` as the exporter of ``Autograde`` and switches nbgrader's own preprocessors
+off. So no student's code runs in a kernel, and only the harness parses students' files. nbgrader still finds the
+submissions, makes the folders and shows the log.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _NOTHING = "This submission could not be read, and there is nothing to show. {no
 
 
 class IsolatedExporter(NotebookExporter):
-    """For each submission: graded in the sandbox and recorded, as ``autograder grade`` does, then handed to nbgrader.
+    """Grades and records each submission in the sandbox, as ``autograder grade`` does, and returns it to nbgrader.
 
-    nbgrader asks for one notebook after another. At the first one the whole class that it is about to grade is
-    graded in a process of its own; the others only have to be fetched.
+    nbgrader requests one notebook after another. At the first request the class that nbgrader is about to grade is graded in
+    a separate process; the other requests only fetch results.
     """
 
     def __init__(self, **keywords: Any) -> None:
@@ -44,7 +44,7 @@ class IsolatedExporter(NotebookExporter):
     def from_filename(  # type: ignore[override]
         self, filename: str, resources: dict[str, Any] | None = None, **keywords: Any
     ) -> tuple[str, dict[str, Any]]:
-        """The notebook to write into ``autograded``, and the resources."""
+        """The notebook for ``autograded``, and the resources."""
         known = (resources or {}).get("nbgrader", {})
         if self.parent is None or "student" not in known:
             raise NbGraderException("This exporter works for nbgrader's Autograde alone.")
@@ -55,14 +55,14 @@ class IsolatedExporter(NotebookExporter):
             result = store.get(lab, student)
         if result is None or result.fault:
             raise NbGraderException(f"The grader itself failed on {student}'s submission: see faults/{lab}.")
-        if self.parent._sanitizing:  # nbgrader converts twice: to sanitise, and to execute
+        if self.parent._sanitizing:  # nbgrader converts twice, to sanitise and to execute
             points = f"{result.score:g} of {result.max_score:g} points"
             self.log.info(" ".join((f"{student}: {result.status}, {points}.", *result.notes)))
         resources = self._init_resources(resources or {})  # type: ignore[no-untyped-call]
         return result.notebook or _empty(result.notes), resources
 
     def _grade(self, lab: str, students: list[str]) -> None:
-        """Grade these students' submissions of a lab in a process of its own, once."""
+        """Grade these students' submissions of a lab once, in a separate process."""
         if self._failure:
             raise NbGraderException(self._failure)
         try:
@@ -84,7 +84,7 @@ class IsolatedExporter(NotebookExporter):
 
 
 def _waiting(converter: Any, first: str, lab: str) -> list[str]:
-    """The students whom nbgrader will grade in this run: the first, and the others by nbgrader's own rules."""
+    """The students whom nbgrader will grade in this run: ``first``, and the others by nbgrader's rules."""
     students = [first]
     for folder in sorted(converter.assignments):
         student = Path(folder).parent.name
@@ -98,12 +98,12 @@ def _waiting(converter: Any, first: str, lab: str) -> list[str]:
 
 
 def _time_in(folder: Path) -> Any:
-    """The time in a folder's timestamp.txt; None when there is none that can be read."""
+    """The time in a folder's timestamp.txt; None for no valid time."""
     return parse_time(timestamp_in(folder), settings().timezone)
 
 
 def _places(converter: Any, lab: str) -> tuple[Path, Path]:
-    """The course's root, where gradebook and results go, and the folder of the submissions."""
+    """The course's root, for gradebook and results, and the folder of the submissions."""
     course = converter.coursedir
     root = Path(course.root).resolve()
     if lab not in all_labs():
@@ -123,7 +123,7 @@ def _empty(notes: tuple[str, ...]) -> str:
 
 
 def main() -> None:
-    """Grade what standard input asks for; a sentence on standard error and status 2 for what a person can mend."""
+    """Grade the request on standard input. A ``UserError`` gives a sentence on standard error and exit status 2."""
     from autograder.run.pipeline import run
 
     order = json.load(sys.stdin)

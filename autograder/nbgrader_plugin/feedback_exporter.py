@@ -1,7 +1,7 @@
 """Makes nbgrader's own Generate Feedback (the command and Formgrader's button) write this harness's pages.
 
-nbgrader finds the graded notebooks and makes the folders; what it writes there is the page that ``autograder feedback``
-writes, with what people entered. nbgrader's exchange then finds time and secret beside it.
+nbgrader finds the graded notebooks and makes the folders. It writes the page of ``autograder feedback``, with the marks that
+people entered. nbgrader's exchange then finds time and secret beside it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from autograder.run.store import STORE, ResultStore
 
 
 class FeedbackExporter(HTMLExporter):
-    """For each graded notebook of nbgrader's: the student's page, from the stored result and the gradebook."""
+    """Exports the student's page for each graded notebook, from the stored result and the gradebook."""
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__(**keywords)  # type: ignore[no-untyped-call]
-        #: lab -> what people entered, read once.
+        #: lab -> marks that people entered, read once.
         self._marks: dict[str, dict[str, TeacherMarks]] = {}
 
     def from_filename(  # type: ignore[override]

@@ -1,4 +1,4 @@
-"""Opens nbgrader's Formgrader on a graded class, with a configuration that fits the output folder."""
+"""Opens nbgrader's Formgrader on a graded class, with a configuration for the output folder."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from autograder.files import write_atomically
 
 
 def address_of(database: Path) -> str:
-    """A database's address as SQLAlchemy reads it: some characters of a path mean something else there."""
+    """A database's URL for SQLAlchemy, with the path's special characters escaped."""
     return URL.create("sqlite", database=str(database)).render_as_string()
 
 
 def configure(out: Path) -> Path:
-    """Write ``nbgrader_config.py`` into a graded folder and return the folder. ``UserError`` when it holds none."""
+    """Write ``nbgrader_config.py`` into a graded folder and return the folder. Raises ``UserError`` without a gradebook."""
     from autograder.course.masters import course_root
 
     out = out.resolve()
@@ -48,9 +48,9 @@ def command(out: Path, port: int = 8888, browser: bool = True) -> list[str]:
 
 
 def serve(out: Path, port: int, browser: bool) -> int:
-    """Serve until Ctrl + C, SIGTERM or the terminal's end, which end the server too; the server's exit status."""
+    """Serve until Ctrl + C, SIGTERM or the terminal's end, which also end the server. Returns its exit status."""
     folder = configure(out)
-    # In a session of its own it hears of Ctrl + C from here alone, and asks nobody whether that was meant.
+    # In its own session the server gets Ctrl + C only from this process and does not ask for confirmation.
     server = subprocess.Popen(command(folder, port, browser), cwd=folder, start_new_session=True)
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):

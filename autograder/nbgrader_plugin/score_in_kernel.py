@@ -1,7 +1,6 @@
-"""Scores a question inside the running kernel, for stock ``nbgrader autograde``: the same hidden tests.
+"""Scores a question inside the running kernel with the same hidden tests, for stock ``nbgrader autograde``.
 
-This path has no isolation: it serves teams that must use nbgrader as it is. ``autograder grade`` never
-runs it.
+It has no isolation and is for teams that must use unchanged nbgrader. ``autograder grade`` never runs it.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from typing import Any
 
 
 def score(lab: str, question: str, namespace: dict[str, Any]) -> float:
-    """Run the hidden tests of ``question`` on the live namespace, print what failed, return the points."""
+    """Run the hidden tests of ``question`` on the live namespace and print the failures. Returns the points."""
     from coursekit.checks import api
 
     from autograder.course.policy_file import settings, spec

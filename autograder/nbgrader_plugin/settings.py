@@ -1,4 +1,4 @@
-"""What every configuration of nbgrader says here: this repository's own, and the one beside a graded class."""
+"""The common settings of all nbgrader configurations: this repository's, and those of graded classes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _NBGRADERS_TEMPLATES = Path(nbgrader.__file__).parent / "server_extensions" / "f
 
 
 def apply_to(c: Any) -> None:
-    """Have students' code run in the sandbox, and the pages show what students wrote without running or fetching any of it."""
-    # A master's text holds the solutions and the hidden tests: it goes neither to students nor into autograded/.
+    """Let students' code run in the sandbox, and let pages show students' texts without running or fetching anything."""
+    # A master's text contains solutions and hidden tests: it must not reach students or autograded/.
     c.CourseDirectory.ignore = [
         ".ipynb_checkpoints", "*.pyc", "__pycache__", "coursekit", "demos", "[0-9][0-9]_*.py"
     ]  # fmt: skip
@@ -33,14 +33,14 @@ def apply_to(c: Any) -> None:
         "markdown2html": "autograder.pages.clean_html.markdown2html",
         "highlight_code": "autograder.pages.clean_html.highlight_code",
         "ansi2html": "autograder.pages.clean_html.coloured_output",
-        "strip_files_prefix": "autograder.pages.clean_html.as_it_is",
+        "strip_files_prefix": "autograder.pages.clean_html.unchanged",
     }
     c.HTMLExporter.extra_template_basedirs = [str(_TEMPLATES), str(_NBGRADERS_TEMPLATES)]
 
 
 def _escape_names() -> None:
-    """Have Formgrader's own pages escape what they show: nbgrader puts names of students, from the address too, into
-    them as they are. The configuration is read before Formgrader makes its templates' environment.
+    """Let Formgrader's own pages escape their values: nbgrader inserts students' names, even from the address, unescaped.
+    This works because the configuration is read before Formgrader makes its template environment.
     """
     from nbgrader.server_extensions.formgrader import formgrader
 
@@ -48,7 +48,7 @@ def _escape_names() -> None:
 
 
 class NoExchange(ExchangeList):  # type: ignore[misc]
-    """nbgrader's exchange is for JupyterHub: without one, Formgrader tells the instructor to contact the instructor."""
+    """Replaces nbgrader's exchange, which needs JupyterHub: without it Formgrader says to contact the instructor."""
 
     def ensure_root(self) -> None:
         raise ExchangeError("Notebooks are collected with `autograder collect`.")

@@ -1,1 +1,1 @@
-"""Pages that people read: feedback, the class report, and what they are made with."""
+"""Writes pages for people: feedback and reports, with the helpers that both use."""

@@ -1,8 +1,8 @@
-"""What Formgrader's pages show of a student's own HTML and markdown: what cannot run.
+"""Cleans students' HTML and markdown for Formgrader's pages, so that nothing in it can run.
 
-``nbgrader_plugin/settings`` puts these filters in place of nbconvert's. Formgrader's template does not clean written
-answers at all, and nbconvert's own cleaning shows ordinary tags (a paragraph, a heading) as text. Formulas are drawn
-here, because MathJax comes from the network.
+``nbgrader_plugin/settings`` replaces nbconvert's filters by these. Formgrader's template does not clean written answers at
+all, and nbconvert's own cleaning shows ordinary tags (a paragraph, a heading) as text. Formulas are drawn here, because
+MathJax would come from the network.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from nbconvert.filters.ansi import ansi2html, strip_ansi
 from nbconvert.filters.highlight import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath, MathInlineParser
 
-#: What is longer, or has more or deeper elements, is shown as it was typed: its reader would wait for minutes.
+#: Texts that are longer, or have more or deeper elements, are shown as typed: rendering would take minutes.
 _MOST_TEXT, _MOST_ELEMENTS, _DEEPEST = 40_000, 20_000, 100
 _ELEMENT = re.compile(
     r"<(/?)(?!(?:br|hr|img|col|p|li|dt|dd|t[rdh])\b)[a-z](?:[^<>]*[^<>/])?(/?)", re.IGNORECASE
 )
 _PICTURE = re.compile(r"data:image/(png|jpeg|gif);base64,[A-Za-z0-9+/=\s]*")
 _ATTACHED = "attachment:"
-#: Characters of markdown that one page sets, and formulas that it draws: ten times a long lab's. The rest is shown as it was typed.
+#: The most characters of markdown and the most formulas that one page renders: ten times a long lab's. The rest is shown as typed.
 _MOST_OF_A_PAGE, _MOST_FORMULAS = 300_000, 1_000
 _LINK = re.compile(r"(https?://|mailto:|#)", re.IGNORECASE)
-#: Code longer than this, or with such runs of blanks, is shown without colours, and output with more of them likewise: who colours
-#: it takes the square of the time.
+#: Longer code, code with such runs of blanks, and output with more colours are shown without colours: colouring takes
+#: quadratic time.
 _MOST_CODE, _BLANKS, _MOST_COLOURS = 20_000, re.compile(r"\s{200}"), 2_000
 _PYTHON = ("python", "python3", "py")
-#: A formula longer than this is shown as it was typed.
+#: A formula longer than this is shown as typed.
 _LONGEST_FORMULA = 1000
 _LINES = re.compile(r"\s*\\begin\{(?![a-z]?matrix)[a-z]+\*?\}(.*)\\end\{[a-z]+\*?\}\s*", re.DOTALL)
-#: Classes of highlighted code, of data frames and of the course's cards; none that Formgrader's own script looks for.
+#: The allowed classes: of highlighted code, data frames and the course's cards. Formgrader's own script uses none of them.
 _CLASS = re.compile(r"highlight|hl-[\w-]+|dataframe|ck|good|bad|todo|why|bar|[a-z]{1,2}\d?")
 
 
@@ -59,7 +59,7 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
 
 _TEXT = {"href", "src", "class", "style", "alt", "title"}
 _cleaner = nh3.Cleaner(
-    #: The text in these is none for a reader, as in scripts and styles.
+    #: Elements that are removed with their text, such as scripts and styles.
     clean_content_tags={"script", "style", "template", "noscript", "title"},
     attributes={"*": _TEXT | {"colspan", "rowspan", "start", "width", "height", "open"}},
     attribute_filter=_attribute,
@@ -69,11 +69,11 @@ _cleaner = nh3.Cleaner(
 
 
 class _Cleaned(str):
-    """HTML that was cleaned: nbconvert cleans some of it twice, and the formulas in it are ours."""
+    """HTML that is already clean. nbconvert cleans some of it twice, which would remove the drawn formulas."""
 
 
 def clean_html(markup: Any) -> str:
-    """HTML without anything that runs, loads from elsewhere or takes part in the page's own script."""
+    """The HTML without anything that runs, loads from elsewhere or affects the page's own script."""
     if isinstance(markup, _Cleaned):
         return markup
     text = markup.decode("utf-8", "replace") if isinstance(markup, bytes) else str(markup)
@@ -88,20 +88,20 @@ def _as_typed(text: str) -> str:
 
 
 def _depth(text: str) -> int:
-    """How deep elements stand in each other, at most: an element that is never closed holds all that follow."""
+    """The greatest depth of nested elements. An unclosed element contains all that follow."""
     steps = (-1 if tag[1] else 0 if tag[2] else 1 for tag in _ELEMENT.finditer(text))
     return max(itertools.accumulate(steps), default=0)
 
 
 class Page:
-    """What one page may still set: whoever wrote it, its reader does not wait for minutes."""
+    """The budget of markdown and formulas left for one page, so that rendering does not take minutes."""
 
     def __init__(self) -> None:
         self.text, self.formulas = _MOST_OF_A_PAGE, _MOST_FORMULAS
 
     @classmethod
     def of(cls, context: Context) -> Page:
-        """The page that a template is making."""
+        """The budget of the page that a template is rendering."""
         resources = context.get("resources")
         if not isinstance(resources, dict):
             return cls()
@@ -112,7 +112,7 @@ class Page:
 
 
 def coloured_code(source: str, page: Page) -> str:
-    """Python as HTML, in colours where that is quick."""
+    """Python code as HTML, in colours if that is fast."""
     page.text -= len(source)
     if len(source) > _MOST_CODE or page.text < 0 or _BLANKS.search(source):
         return f'<div class="highlight"><pre>{escape(source)}</pre></div>'
@@ -121,23 +121,23 @@ def coloured_code(source: str, page: Page) -> str:
 
 @pass_context
 def highlight_code(context: Context, source: str, metadata: Any = None) -> str:
-    """A cell's code, in a template."""
+    """The template filter for a cell's code."""
     return coloured_code(source, Page.of(context))
 
 
 def coloured_output(text: str) -> str:
-    """What a cell printed, as HTML: in the terminal's colours, where there are not thousands of them."""
+    """A cell's printed output as HTML, in the terminal's colours unless there are too many."""
     plain = strip_ansi(text) if text.count("\x1b") > _MOST_COLOURS else text  # type: ignore[no-untyped-call]
     return str(ansi2html(plain))  # type: ignore[no-untyped-call]
 
 
-def as_it_is(text: str) -> str:
-    """The text: nbconvert looks for links to ``files/`` in it, for the square of its brackets, and we allow none."""
+def unchanged(text: str) -> str:
+    """The text itself. It replaces nbconvert's filter for links to ``files/``, which takes quadratic time; none are allowed."""
     return text
 
 
 class _Renderer(IPythonRenderer):
-    """Keeps formulas out of the cleaning: each leaves a mark that nobody can guess, and is drawn afterwards."""
+    """Protects formulas from the cleaning: a mark that nobody can guess replaces each one until it is drawn."""
 
     def __init__(self, page: Page | None = None, **options: Any) -> None:
         super().__init__(exclude_anchor_links=True, **options)
@@ -146,7 +146,7 @@ class _Renderer(IPythonRenderer):
         self.formulas: list[tuple[str, bool]] = []
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """A picture that the notebook holds; of any other, what it is called."""
+        """A picture from the notebook; for any other picture, its description."""
         if url.startswith(_ATTACHED):
             name = url.removeprefix(_ATTACHED)
             kinds = self.attachments.get(name) or self.attachments.get(unquote(name)) or {}
@@ -157,7 +157,7 @@ class _Renderer(IPythonRenderer):
         return f"<em>[a picture that is not in the notebook: {called}]</em>"
 
     def block_code(self, code: str, info: str | None = None) -> str:
-        """Python in colours, other languages without: some of their readers can be held up for hours."""
+        """Python in colours, other languages without: some of their highlighters can take hours."""
         if (info or "").split(maxsplit=1)[:1] in ([name] for name in _PYTHON):
             return coloured_code(code, self.page)
         return f"<pre><code>{escape(code)}</code></pre>\n"
@@ -176,7 +176,7 @@ class _Renderer(IPythonRenderer):
         return self._leave(rf"\begin{{{name}}}{body}\end{{{name}}}", True)
 
     def drawn(self, html: str) -> str:
-        """The cleaned page with the formulas where they belong; inside of a tag (a picture's name) as TeX."""
+        """The cleaned page with its formulas in place; inside a tag (a picture's name) as TeX."""
         part = re.compile(rf"<(?:\"[^\"]*\"|'[^']*'|[^>\"'])*>|{self.mark}-(\d+)-")
 
         def formula(match: re.Match[str]) -> str:
@@ -189,8 +189,8 @@ class _Renderer(IPythonRenderer):
         return part.sub(formula, html)
 
     def _formula(self, tex: str, alone: bool) -> str:
-        """One formula, several lines (``\\begin{align}``) one below the other; as TeX where it cannot be drawn."""
-        from coursekit.demos.formulas import svg  # matplotlib: only where there is a formula
+        """Draw one formula, several lines (``\\begin{align}``) below each other. Returns TeX if it cannot be drawn."""
+        from coursekit.demos.formulas import svg  # slow: loads matplotlib
 
         lines = _LINES.fullmatch(tex)
         rows = [row.replace("&", " ") for row in lines[1].split(r"\\") if row.strip()] if lines else [tex]
@@ -210,21 +210,21 @@ def _html(source: str, renderer: _Renderer, hard_wrap: bool = False) -> str:
             source
         )
         return _Cleaned(renderer.drawn(clean_html(made)))
-    except Exception:  # markdown that its reader does not get through
+    except Exception:  # the renderer may fail on strange markdown
         return _as_typed(source)
 
 
 def cell_html(source: str, attachments: dict[str, Any] | None = None, page: Page | None = None) -> str:
-    """A cell's markdown as clean HTML, its formulas drawn, its attached pictures shown."""
+    """A cell's markdown as clean HTML with drawn formulas and attached pictures."""
     return _html(source, _Renderer(page, escape=False, attachments=attachments))
 
 
 def comment_html(text: str) -> str:
-    """A teacher's comment in markdown as clean HTML: its lines stay lines, and ``List<int>`` is no element."""
+    """A teacher's comment in markdown as clean HTML. Line breaks stay, and ``List<int>`` is no element."""
     return _html(text, _Renderer(escape=True), hard_wrap=True)
 
 
 @pass_context
 def markdown2html(context: Context, source: str) -> str:
-    """A cell's markdown, in a template."""
+    """The template filter for a cell's markdown."""
     return cell_html(source, (context.get("cell") or {}).get("attachments"), Page.of(context))

@@ -1,4 +1,4 @@
-"""Writes a student's feedback page: what to change, why, and what it cost; what is right in one line each."""
+"""Writes a student's feedback page: what to change, why, and its cost; one line for each right answer."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from autograder.pages.render import plain, render
 from autograder.results import STATUSES, QuestionResult, SubmissionResult, TestResult
 from autograder.testing.run import NOT_WRITTEN
 
-#: When the grader itself failed: the status would blame the student.
+#: Shown instead of the status if the grader itself failed.
 FAULT_SENTENCE = "Our grader had trouble with your notebook, which is not your fault. A person will look at it; the points below are not final."
 
 
 @dataclass(frozen=True)
 class AnswerView:
-    """A graded function, or a written answer, as the page shows it."""
+    """The view of one graded function or written answer on the page."""
 
     number: int
     name: str
@@ -35,17 +35,17 @@ class AnswerView:
     final: CellPoints
     #: None for a written answer.
     question: QuestionResult | None = None
-    #: The teacher's, as HTML.
+    #: The teacher's comment, as HTML.
     comment: str = ""
     place: Place = field(default_factory=Place)
-    #: None where all fail for the one reason that the headline gives.
+    #: None if all tests fail for the reason that the headline gives.
     tests: tuple[TestResult, ...] = ()
-    #: What is wrong, in a sentence; "" where nothing is, or nobody can say.
+    #: A sentence about what is wrong; "" if nothing is, or if it is unknown.
     headline: str = ""
     code: OwnCode = field(default_factory=OwnCode)
-    #: Whether nothing was written, which is all that there is to say.
+    #: Whether nothing was written; then the page says only that.
     unwritten: bool = False
-    #: Whether a person is still to say if that costs points.
+    #: Whether a person must still decide if that costs points.
     in_question: bool = False
     public_checks: tuple[tuple[bool, str], ...] = ()
 
@@ -56,7 +56,7 @@ class AnswerView:
 
     @property
     def points(self) -> float | None:
-        """None while nobody has read a written answer."""
+        """The final points; None until a person has read a written answer."""
         return None if self.question is None and self.final.score is None else self.final.final
 
     @property
@@ -68,7 +68,7 @@ class AnswerView:
 
     @property
     def lost(self) -> float:
-        """The points that are missing for sure."""
+        """The points that are certainly lost."""
         return 0.0 if self.points is None else max(0.0, self.max_points - self.points)
 
 
@@ -82,17 +82,17 @@ class FeedbackWriter:
         self._places = places_of(spec, demos_at)
 
     def write(self, result: SubmissionResult, marks: TeacherMarks | None = None) -> Path:
-        """Write the page (whole or not at all) and return its path. Raises GradingError."""
+        """Write the page, completely or not at all. Returns its path. Raises GradingError."""
         path = feedback_page(self.out, result.student, result.lab)
         write_atomically(path, self.page(result, marks))
         return path
 
     def page(self, result: SubmissionResult, marks: TeacherMarks | None = None) -> str:
-        """The page as self-contained HTML; ``marks`` are what people entered in the gradebook."""
+        """The page as self-contained HTML. ``marks`` are those that people entered in the gradebook."""
         return render("feedback.html.j2", page=self._view(result, marks))
 
     def _view(self, result: SubmissionResult, entered: TeacherMarks | None) -> dict[str, Any]:
-        """What the template shows. ``judged``: whether there is a notebook, and no failure of the grader's own."""
+        """The template's values. ``judged``: whether there is a notebook and the grader itself did not fail."""
         marks, final = entered or TeacherMarks(), final_points(result, self.spec, entered, self._test_cell)
         cells = code_cells(result.notebook)
         judged = result.readable and not result.fault
@@ -141,7 +141,7 @@ class FeedbackWriter:
         }
 
     def _all(self, result: SubmissionResult) -> tuple[QuestionResult, ...]:
-        """The result's questions and, with no points, those of the lab that it says nothing about."""
+        """The result's questions and, with 0 points, the lab's other questions."""
         known = {question.name for question in result.questions}
         silent = (QuestionResult(name, 0.0, most) for name, most in self.spec.questions if name not in known)
         return (*result.questions, *silent)
@@ -168,7 +168,7 @@ def _question(
 
 
 def _headline(question: QuestionResult) -> str:
-    """What is wrong, in a sentence: the misconception, what the answer does, an error's kind, or what the values show."""
+    """A sentence about what is wrong: the misconception, what the answer does, the kind of error, or the symptom."""
     if question.misconception:
         return f"This looks like: {question.misconception}"
     if question.did_not_run:
@@ -188,7 +188,7 @@ def _same(message: str, sentence: str) -> bool:
 
 
 def _without_repeats(tests: tuple[TestResult, ...]) -> tuple[TestResult, ...]:
-    """The tests, a message that several give ("not written yet") kept at the first of them only."""
+    """The tests; a message that several have ("not written yet") stays only at the first."""
     seen: set[str] = set()
     kept = []
     for test in tests:
@@ -198,15 +198,15 @@ def _without_repeats(tests: tuple[TestResult, ...]) -> tuple[TestResult, ...]:
 
 
 def _comment(marks: TeacherMarks, name: str) -> str:
-    """A teacher's comment as HTML: Formgrader asks for it in markdown, with formulas."""
+    """A teacher's comment as HTML. It is markdown with formulas, as in Formgrader."""
     if not (text := marks.comments.get(name)):
         return ""
-    from autograder.pages.clean_html import comment_html  # half a second, for those who comment
+    from autograder.pages.clean_html import comment_html  # takes half a second to import
 
     return Markup(comment_html(plain(text)))
 
 
 def _when(submitted_at: str) -> str:
-    """ "2 March 2026, 10:00 UTC", or the text itself when it is no time."""
+    """The time as "2 March 2026, 10:00 UTC", or the text itself if it is no time."""
     time = parse_time(submitted_at)
     return f"{time.day} {time:%B %Y, %H:%M} UTC" if time else plain(submitted_at, 60)

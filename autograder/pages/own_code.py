@@ -1,4 +1,4 @@
-"""Finds a student's own code for a question in their notebook, and the lines of it that matter."""
+"""Finds a student's code for a question in their notebook, and chooses the lines that the page shows."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from autograder.grading.cell_text import MAX_PARSED, statements
 from autograder.pages.render import plain
 from autograder.results import QuestionResult
 
-#: Lines that are shown of one answer, and characters of one line.
+#: The most lines that are shown of one answer, and the most characters of a line.
 MOST_LINES, LONGEST_LINE = 20, 200
 _PLACE = re.compile(r"in (?P<cell>.+), line (?P<line>\d+)(?:: (?P<text>.*))?\n(?P<error>(?s:.*))")
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of code. ``marked``: whether the error, or a forbidden call, stands there; ``gap``: whether lines before it are left out."""
+    """A line of code. ``marked``: whether it raises the error or has a forbidden call; ``gap``: whether lines before it are left out."""
 
     number: int
     text: str
@@ -27,14 +27,14 @@ class Line:
     gap: bool = False
 
     @property
-    def deep(self) -> int:
-        """By how many columns the line goes on below itself where it is too long: four more than it begins with."""
+    def wrapped_indent(self) -> int:
+        """The indentation, in columns, of the continuation of a wrapped line: four more than the line's own."""
         return min(len(self.text) - len(self.text.lstrip()), 16) + 4
 
 
 @dataclass(frozen=True)
 class OwnCode:
-    """The lines that are shown, how many more follow, and the error that is raised in a marked line ("" without one)."""
+    """The shown lines, the number of further lines, and the error that a marked line raises ("" for none)."""
 
     lines: tuple[Line, ...] = ()
     more: int = 0
@@ -42,7 +42,7 @@ class OwnCode:
 
 
 def code_cells(notebook: str) -> list[tuple[str, str]]:
-    """(grade_id or "", source) of a notebook's code cells; those that ran last, for they count. Nothing of what is no notebook."""
+    """(grade_id or "", source) of a notebook's code cells, cells that ran last. Empty for an invalid notebook."""
     try:
         cells = [cell for cell in json.loads(notebook)["cells"] if cell["cell_type"] == "code"]
         ordered = sorted(cells, key=lambda cell: cell.get("execution_count") is not None)
@@ -55,7 +55,7 @@ def code_cells(notebook: str) -> list[tuple[str, str]]:
 
 
 def own_code(cells: Iterable[tuple[str, str]], question: QuestionResult) -> OwnCode:
-    """The answer's cell from the definition on, all of it or what stands around the marked lines."""
+    """The answer's cell from its definition on: all lines, or those around the marked lines."""
     definition = re.compile(
         rf"^[ \t]*(?:(?:async )?def|class) {re.escape(question.name)}\b|^{re.escape(question.name)}\b *=",
         re.MULTILINE,
@@ -75,7 +75,7 @@ def own_code(cells: Iterable[tuple[str, str]], question: QuestionResult) -> OwnC
     begins = source.count("\n", 0, found.start()) + 1 if found else 1
     if begins <= min(marked, default=begins):  # helpers above the answer are left out
         shown = [n for n in shown if n >= begins]
-    kept = _around(shown, min(marked, default=begins), above=MOST_LINES // 2 if marked else 0)
+    kept = _window(shown, min(marked, default=begins), above=MOST_LINES // 2 if marked else 0)
     lines = tuple(
         Line(
             number,
@@ -88,15 +88,15 @@ def own_code(cells: Iterable[tuple[str, str]], question: QuestionResult) -> OwnC
     return OwnCode(lines, sum(number > kept[-1] for number in shown) if kept else 0, error)
 
 
-def _around(shown: list[int], start: int, above: int) -> list[int]:
-    """At most ``MOST_LINES`` of the line numbers: from ``start`` on, with some ``above`` it."""
+def _window(shown: list[int], start: int, above: int) -> list[int]:
+    """At most ``MOST_LINES`` of the line numbers, from ``above`` lines before ``start`` on."""
     place = sum(number < start for number in shown)
     first = max(0, min(place - above, len(shown) - MOST_LINES))
     return shown[first : first + MOST_LINES]
 
 
 def _line_of_error(question: QuestionResult, texts: list[str]) -> tuple[set[int], str]:
-    """The line of this cell that raises the question's error, and the error; nothing where it is another cell's."""
+    """The line of this cell that raises the question's error, and the error; empty if another cell raises it."""
     place = _PLACE.fullmatch(question.error)
     if place is None or not (place["cell"] == question.name or "number " in place["cell"]):
         return set(), ""
@@ -108,7 +108,6 @@ def _line_of_error(question: QuestionResult, texts: list[str]) -> tuple[set[int]
 
 
 def _forbidden_lines(names: Iterable[str], texts: list[str], hidden: set[int]) -> set[int]:
-    """The lines that name one of these functions."""
     words = [re.escape(name.rpartition(".")[2]) for name in names]
     called = re.compile(rf"\b(?:{'|'.join(words)})\b") if words else None
     return {
@@ -119,7 +118,7 @@ def _forbidden_lines(names: Iterable[str], texts: list[str], hidden: set[int]) -
 
 
 def _doc_strings(source: str) -> set[int]:
-    """The lines of doc strings, which the lab itself gave."""
+    """The lines of docstrings, which come from the lab."""
     body = statements(source) if len(source) <= MAX_PARSED else []
     owners = [
         node for top in body for node in ast.walk(top) if isinstance(node, (ast.FunctionDef, ast.ClassDef))

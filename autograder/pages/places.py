@@ -1,4 +1,4 @@
-"""Says where a question is explained: its section of the lab, and the lecture demo about it."""
+"""Finds where a question is explained: its section in the lab, and its lecture demo."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from autograder.course.masters import course_root
 from autograder.course.policy_file import settings
 
 _HEADING = re.compile(r"^(#{1,3}) (.+)$", re.MULTILINE)
-#: What a heading says besides its number and its words: a question's name, formulas, how long it takes.
+#: The parts of a heading that are not its title: a question's name, formulas, a duration.
 _ABOUT = re.compile(r"\s*· `.*|\s*\([^()]*\)\s*$|\$[^$]*\$\S?")
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a question is explained, in words; its addresses are "" where the course has no site."""
+    """The place where a question is explained: in words, and as addresses ("" if the course has no site)."""
 
     section: str = ""
     section_address: str = ""
@@ -33,18 +33,18 @@ def demo_names(lab: str) -> dict[str, str]:
     folder = course_root() / "notebooks" / "demos"
     try:
         named = tomllib.loads((folder / "questions.toml").read_text(encoding="utf-8")).get(lab[:2], {})
-    except (OSError, tomllib.TOMLDecodeError):  # a page without links is better than none
+    except (OSError, tomllib.TOMLDecodeError):  # a page without links is better than no page
         return {}
     return {question: demo for question, demo in named.items() if demo in bundle.names()}
 
 
 def demo_of(demos: dict[str, str], question: str) -> str:
-    """The demo of a question, of those of its lab; "" when there is none."""
+    """The demo for a question, among its lab's ``demos``; "" if there is none."""
     return demos.get(question, demos.get("all", ""))
 
 
 def places_of(spec: LabSpec, demos_at: str = "") -> dict[str, Place]:
-    """Question or written answer -> where it is explained. ``demos_at``: the folder of demos, if not the site's."""
+    """Question or written answer -> its place. ``demos_at``: the address of the demos, if not the site's."""
     site, demos = settings().site.rstrip("/"), demo_names(spec.name)
     demos_at = demos_at or (f"{site}/demos/" if site else "")
     graded = {name for name, _ in (*spec.questions, *spec.written)}
@@ -57,11 +57,11 @@ def places_of(spec: LabSpec, demos_at: str = "") -> dict[str, Place]:
                 headings[len(marks)] = title.strip()
         if name in graded and name not in places:
             below = [title for depth, title in sorted(headings.items()) if depth > 1]
-            told = [_ABOUT.sub("", title).strip() for title in below]
+            titles = [_ABOUT.sub("", title).strip() for title in below]
             anchor = f"{site}/labs/{spec.name}.html#{anchor_of(below[-1])}" if site and below else ""
             demo = demo_of(demos, name)
             places[name] = Place(
-                ", ".join(f"Question {words}" if words.isdigit() else words for words in told),
+                ", ".join(f"Question {words}" if words.isdigit() else words for words in titles),
                 anchor,
                 bundle.meta(demo)["title"] if demo else "",
                 f"{demos_at}{demo}.html" if demo and demos_at else "",
@@ -70,6 +70,6 @@ def places_of(spec: LabSpec, demos_at: str = "") -> dict[str, Place]:
 
 
 def anchor_of(heading: str) -> str:
-    """The name by which the site's page calls a heading."""
+    """The anchor of a heading on the site's page."""
     plain = unicodedata.normalize("NFKD", heading.lower()).encode("ascii", "ignore").decode()
     return re.sub(r"^[-0-9]+|-+$", "", re.sub(r"[^a-z0-9]+", "-", plain))

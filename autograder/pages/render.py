@@ -1,4 +1,4 @@
-"""Turns values into HTML: one escaping environment and a few filters for every page the harness writes."""
+"""Turns values into HTML: one escaping template environment and a few filters for all pages."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from markupsafe import Markup, escape
 
 TEMPLATES = Path(__file__).parent / "templates"
 
-#: Terminal colours and other escape sequences, as tracebacks carry them.
+#: Terminal colours and other escape sequences, as in tracebacks.
 _TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-#: Control characters (but tab and newline) and lone surrogates, which have no place in a page.
+#: Characters that no page may contain: control characters except tab and newline, and lone surrogates.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-#: Emphasis inside words or around spaces is none: ``a * b * c`` stays as it is, and so does code.
+#: Asterisks inside words, next to spaces, or in code are no emphasis: ``a * b * c`` stays unchanged.
 _STRONG = re.compile(r"(?<![\w*])\*\*(?=\S)([^*<>]+?)(?<=\S)\*\*(?![\w*])")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*<>]+?)(?<=\S)\*(?![\w*])")
 _CODE = re.compile(r"``(.+?)``|`([^`\n]+)`")
 
 
 def plain(text: str, limit: int = 8000) -> str:
-    """Text that a page can show: no terminal codes or control characters, cut in the middle if long."""
+    """The text without terminal codes and control characters, cut in the middle if it is long."""
     clean = _UNPRINTABLE.sub("\ufffd", _TERMINAL.sub("", text).replace("\r\n", "\n"))
     if len(clean) <= limit:
         return clean
@@ -36,7 +36,7 @@ def plain(text: str, limit: int = 8000) -> str:
 
 
 def sentence(text: str) -> Markup:
-    """A sentence for people, everything escaped, with `code` between backticks set as code."""
+    """An escaped sentence, with `code` between backticks set as code."""
     pieces: list[Markup] = []
     clean, end = plain(text, 2000), 0
     for match in _CODE.finditer(clean):
@@ -47,7 +47,7 @@ def sentence(text: str) -> Markup:
 
 
 def prose(text: str) -> Markup:
-    """Paragraphs written by the course's authors: `code`, *emphasis* and **strong** emphasis, escaped."""
+    """Escaped paragraphs by the course's authors, with `code`, *emphasis* and **strong** emphasis."""
     paragraphs = []
     for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(text)):
         html = str(sentence(" ".join(paragraph.split())))
@@ -58,7 +58,7 @@ def prose(text: str) -> Markup:
 
 
 def breakable(name: str) -> Markup:
-    """A function's name that may go on in the next line after each ``_``."""
+    """A function's name with a possible line break after each ``_``."""
     return Markup("_<wbr>").join(name.split("_"))
 
 
@@ -89,13 +89,13 @@ def duration(seconds: float) -> str:
 
 
 def address_of(page: Path, folder: Path) -> str:
-    """The address of a page as seen from a folder, "" where there is none; a student's name may hold ``#``, ``?`` or ``%``."""
+    """The relative, quoted address of a page from a folder; "" if the page does not exist."""
     seen = Path(os.path.relpath(page, folder)).as_posix().encode("utf-8", "surrogateescape")
     return quote(seen) if page.exists() else ""
 
 
 def sorting_script() -> dict[str, object]:
-    """The script that sorts a page's tables, and the hash by which the page allows it and no other."""
+    """The script that sorts a page's tables, and its hash for the page's content policy."""
     script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return {"script": Markup(script), "script_hash": f"sha256-{digest}"}

@@ -1,1 +1,1 @@
-"""A whole class: plan, grade on an engine, record."""
+"""Grades a whole class: plan, grade on an engine, record."""

@@ -1,8 +1,8 @@
-"""The Dask engine: the same unit of work on a cluster, for classes that outgrow one machine.
+"""The Dask engine: grades on a cluster, for classes that outgrow one machine.
 
-A Dask worker needs the package and a kernel with namespaces, nothing else: masters, tests, kit and data come
-in an archive, submissions in their tasks. Each thread of a Dask worker takes a worker process of ours, so that
-nothing of one course or run stays in the cluster's own processes.
+A Dask worker needs only the package and a kernel with namespaces. Masters, tests, kit and data come in an archive,
+submissions in their tasks. Each thread of a Dask worker starts a worker process of this package, so that no state of a
+course or run stays in the cluster's own processes.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from autograder.run.worker import Attempts, Worker
 
 #: Tasks sent ahead for each thread of the cluster: enough to keep it busy, few enough to keep memory flat.
 _AHEAD = 3
-#: Seconds in which a scheduler answers; that a cluster has for its first worker (a batch system may take a while), and after
-#: how many it is said.
-_ANSWERS_WITHIN, _WORKERS_WITHIN, _SAID_AFTER = 10, 300, 10
+#: Seconds in which a scheduler must answer; in which a cluster must get its first worker (a batch system may take a while);
+#: after which a message says so.
+_ANSWERS_WITHIN, _WORKERS_WITHIN, _WARN_AFTER = 10, 300, 10
 
 
 @contextlib.contextmanager
 def grade_all(
     tasks: Iterable[Task], assignment: Assignment, jobs: int, address: str = ""
 ) -> Iterator[Iterator[SubmissionResult]]:
-    """Grade ``tasks`` on the cluster at ``address``, or on one of ``jobs`` processes made for this run.
+    """Grade ``tasks`` on the cluster at ``address``, or on a new one of ``jobs`` processes.
 
-    Each result comes when it is there. What a lost Dask worker had in hand is done by another.
+    Results come in the order in which they are done. Another worker takes over the tasks of a lost one.
     """
     with _client(address, jobs) as (client, where):
         yield _results(client, where, assignment, iter(tasks))
@@ -54,7 +54,7 @@ def grade_all(
 def _results(
     client: Client, address: str, assignment: Assignment, tasks: Iterator[Task]
 ) -> Iterator[SubmissionResult]:
-    """Each result as it comes. ``GradingError`` when scheduler or workers are gone, or cannot grade."""
+    """Yield each result when it is done. Raises ``GradingError`` if scheduler or workers are lost or cannot grade."""
     graders, attempts, under_way = Graders(assignment), Attempts(assignment), dict[Any, Task]()
 
     def send(task: Task) -> None:
@@ -68,7 +68,7 @@ def _results(
             most = _AHEAD * (sum(client.nthreads().values()) or 1)
             for task in itertools.islice(
                 tasks, max(0, most - len(under_way))
-            ):  # each is read when it is sent
+            ):  # a task is read when it is sent
                 send(task)
             if not under_way:
                 break
@@ -82,10 +82,10 @@ def _results(
                     yield result
                 else:
                     send(task)
-        with contextlib.suppress(Exception):  # all is graded, whatever becomes of the cluster
+        with contextlib.suppress(Exception):  # everything is graded: errors of the cluster no longer matter
             client.unregister_worker_plugin(graders.name)
     except (OSError, CancelledError) as error:
-        why = "the connection ended" if isinstance(error, CancelledError) else _in_words(error)
+        why = "the connection ended" if isinstance(error, CancelledError) else _cause_of(error)
         raise GradingError(
             f"The Dask scheduler at {address} was lost ({why}): what was graded is kept, start it and "
             "grade again for the rest."
@@ -93,19 +93,19 @@ def _results(
 
 
 def _done(client: Client, futures: list[Any], address: str) -> list[Any]:
-    """The tasks that are done, one at least. A cluster without workers has some time to get one."""
+    """Wait for at least one finished task; returns all finished. A cluster without workers has some time to get one."""
     without, lacking = 0, f"The Dask scheduler at {address} has no workers"
     while True:
         try:
             with client.as_current():
-                return list(wait(futures, _SAID_AFTER, "FIRST_COMPLETED").done)
+                return list(wait(futures, _WARN_AFTER, "FIRST_COMPLETED").done)
         except TimeoutError:
-            without = 0 if client.nthreads() else without + _SAID_AFTER
+            without = 0 if client.nthreads() else without + _WARN_AFTER
         if without >= _WORKERS_WITHIN:
             raise GradingError(
                 f"{lacking}: what was graded is kept, start some and grade again for the rest."
             )
-        if without == _SAID_AFTER:
+        if without == _WARN_AFTER:
             print(
                 f"{lacking}: start some. Waiting {_WORKERS_WITHIN} seconds for the first (Ctrl + C ends it).",
                 file=sys.stderr,
@@ -114,7 +114,7 @@ def _done(client: Client, futures: list[Any], address: str) -> list[Any]:
 
 
 def _outcome(future: Any) -> tuple[str, Any]:
-    """A task's outcome: (kind, value) as in a worker's messages."""
+    """A task's outcome: (kind, value), as in a worker's messages."""
     try:
         with _needs_this_version():
             kind, value = future.result()
@@ -125,7 +125,7 @@ def _outcome(future: Any) -> tuple[str, Any]:
 
 @contextlib.contextmanager
 def _needs_this_version() -> Iterator[None]:
-    """Make a sentence of what other versions of the package raise; a lost scheduler or worker is none of these errors."""
+    """Turn errors of workers with another version of the package into one sentence. Lost connections raise other errors."""
     try:
         yield
     except (OSError, CancelledError, KilledWorker):
@@ -137,8 +137,8 @@ def _needs_this_version() -> Iterator[None]:
         ) from error
 
 
-def _in_words(error: BaseException) -> str:
-    """An error of the connection: the first cause that says something, TLS's before all others."""
+def _cause_of(error: BaseException) -> str:
+    """The cause of a connection error: TLS's message if there is one, else the first that is not empty."""
     causes = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and cause not in causes:
         causes.append(cause)
@@ -151,7 +151,7 @@ def _client(address: str, jobs: int) -> Iterator[tuple[Client, str]]:
     """A client, and the scheduler's address."""
     with contextlib.ExitStack() as stack:
         stack.enter_context(dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}))
-        # Of what is lost this module says a sentence; Dask's own log would put pages of tracebacks before it.
+        # This module says in a sentence what is lost; Dask's log would add pages of tracebacks.
         for log in ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio"):
             logging.getLogger(log).setLevel(logging.CRITICAL)
         if not address:
@@ -161,29 +161,29 @@ def _client(address: str, jobs: int) -> Iterator[tuple[Client, str]]:
             address = cluster.scheduler_address
         try:
             client = stack.enter_context(Client(address, timeout=_ANSWERS_WITHIN, set_as_default=False))
-        except (OSError, ValueError, TypeError) as error:  # a TypeError where Dask is told of no certificates
+        except (OSError, ValueError, TypeError) as error:  # TypeError: Dask has no certificates
             raise GradingError(
-                f"No Dask scheduler can be reached at {address} ({_in_words(error)}): check the address, that it runs, and, "
+                f"No Dask scheduler can be reached at {address} ({_cause_of(error)}): check the address, that it runs, and, "
                 "for tls://, the certificates in Dask's own settings (docs/run_a_course.md)."
             ) from None
         yield client, address
 
 
 class Graders(WorkerPlugin):
-    """The worker processes of each Dask worker for one assignment, whose files travel with it. A thread takes one each."""
+    """The worker processes of a Dask worker for one assignment, with its files. Each thread uses one process."""
 
     def __init__(self, assignment: Assignment):
         self.assignment = assignment
         self.files = _packed(assignment)
         identity = f"{assignment.context.whole} {assignment.settings.salt}".encode() + self.files
-        #: Other runs on the cluster have graders of their own; a run that was killed has left these.
+        #: A name for this assignment's graders: other runs have their own, and a killed run may have left these.
         self.name = f"autograder-{hashlib.sha256(identity).hexdigest()[:16]}"
         self.folder = ""
         self.idle: list[Worker] = []
         self.trouble: OSError | None = None
 
     def setup(self, worker: Any) -> None:
-        """Make a course of the files. Where there is no room, each task says so: of this method only a log would."""
+        """Unpack the course's files. An error is kept and reported by each task: here it would only reach a log."""
         try:
             self.folder = tempfile.mkdtemp(prefix="course-", dir=worker.local_directory)
             with zipfile.ZipFile(io.BytesIO(self.files)) as packed:
@@ -201,7 +201,7 @@ class Graders(WorkerPlugin):
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def graded(self, task: Task) -> tuple[str, Any]:
-        """A worker process's message about ``task``: (kind, value). Raises ``OSError`` where none can be started."""
+        """A worker process's message about ``task``: (kind, value). Raises ``OSError`` if none can be started."""
         if self.trouble is not None:
             raise self.trouble
         try:
@@ -217,7 +217,7 @@ class Graders(WorkerPlugin):
 
 
 def _packed(assignment: Assignment) -> bytes:
-    """An archive of the masters and questions' files up to the lab, its kit and its data."""
+    """An archive of the lab's kit and data, and of masters and question files up to the lab."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
         for source, name in sorted(set(_files(assignment)), key=lambda pair: pair[1]):
@@ -236,7 +236,7 @@ def _files(assignment: Assignment) -> Iterator[tuple[Path, str]]:
 
 
 def _grade(graders: str, task: Task) -> tuple[str, Any]:
-    """The unit of work, as the local engine does it: (kind, value), a worker's own message."""
+    """Grade one task on a Dask worker. Returns a worker process's message: (kind, value)."""
     here = get_worker()
     plugin: Any = here.plugins[graders]
     try:

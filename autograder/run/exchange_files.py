@@ -1,8 +1,8 @@
-"""Writes the files that nbgrader's exchange needs beside a feedback page: the submission's time and its secret.
+"""Writes the two files that nbgrader's exchange needs beside a feedback page: the submission's time and secret.
 
-Whoever submits through the exchange hands in ``submission_secret.txt``; the page is released under a name made of it, which
-nobody else can know. Who handed in another way has no secret: theirs is made here, so that the release does not stop at
-them, and their page lies where nobody finds it.
+A submission through the exchange contains ``submission_secret.txt``. Feedback is released under a name made from this
+secret, which nobody else knows. Other submissions have no secret. A random one is made for them: it keeps the release
+from stopping, and nobody can find their page.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from autograder.course.policy_file import settings
 from autograder.files import read_plain, write_atomically
 
 SECRET, TIME = "submission_secret.txt", "timestamp.txt"
-#: nbgrader's has 128 characters.
+#: The most characters of a secret that are read; nbgrader's has 128.
 _LONGEST = 4096
 
 
 def secret_of(lab: str, student: str, submitted: Path | None) -> str:
-    """The secret in the folder that was handed in, as it stands there; without one that can be read, a made one."""
+    """The secret in the submission's folder, or a new one if there is none or it cannot be read."""
     with contextlib.suppress(OSError, ValueError):
         text = read_plain(submitted / SECRET, _LONGEST + 1).decode("ascii") if submitted else ""
         if text.strip() and len(text) <= _LONGEST:
@@ -29,6 +29,6 @@ def secret_of(lab: str, student: str, submitted: Path | None) -> str:
 
 
 def write_beside(folder: Path, secret: str, submitted_at: str) -> None:
-    """Write both files into a student's folder, the time as "unknown" where nobody knows it."""
+    """Write both files into a student's folder; an unknown time is written as "unknown"."""
     write_atomically(folder / SECRET, secret)
     write_atomically(folder / TIME, (submitted_at or "unknown") + "\n")

@@ -1,7 +1,7 @@
 """The local engine: as many workers as cores, each with a copy of the zygotes; a worker that dies is replaced.
 
-The sandbox's libraries and the harness's own take seconds to import. So the zygotes are launched while the plan is made,
-and the workers are copies of this process, made when it has imported what they need.
+Importing the libraries of sandbox and harness takes seconds. So the zygotes are launched while the plan is made, and the
+workers are forked from this process after it has imported what they need.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from autograder.results import SubmissionResult
 from autograder.run.worker import Attempts, Worker, serve
 from autograder.testing.run import tests_of
 
-#: Workers that end before they were ever ready, one after another, mean that none ever will be.
+#: After this many workers in a row that end before they are ready, no more are started.
 _NEVER_READY = 3
 
 
@@ -33,13 +33,15 @@ _NEVER_READY = 3
 def grade_all(
     tasks: Iterable[Task], assignment: Assignment, jobs: int, zygotes: Zygotes
 ) -> Iterator[Iterator[SubmissionResult]]:
-    """Grade ``tasks`` on this machine, beginning now; each result as it comes. A task whose worker dies is tried once more.
+    """Grade ``tasks`` on this machine, beginning now; yields results as they come. A task whose worker dies is tried once more.
 
-    The workers are copies of this process and made before the first task is asked for: call it while no other thread
-    runs and nothing is open that a copy must not hold.
+    The workers are forked before the first task is requested. Call this function while no other thread runs and while no
+    file is open that a worker must not inherit.
     """
-    with contextlib.suppress(ImportError):  # the tests' soundness was checked, or is as it was
+    with contextlib.suppress(ImportError):  # preflight has checked that they load
         importlib.import_module("autograder.grading.grader")
+        if zygotes.with_torch is not None:  # tensors will come back
+            importlib.import_module("torch")
         tests_of(assignment.lab)
         answers_of(assignment.lab)
     tasks, workers = iter(tasks), list[Worker]()
@@ -53,7 +55,7 @@ def grade_all(
 
 
 class ForkedWorker(Worker):
-    """A worker that is a copy of this process."""
+    """A worker process that is forked from this process."""
 
     def __init__(self, assignment: Assignment, zygotes: Zygotes):
         ours, theirs = socket.socketpair()
@@ -67,7 +69,7 @@ class ForkedWorker(Worker):
         )
         self.forked.start()
         os.close(keep[0])
-        zygotes.close()  # the copy has them
+        zygotes.close()  # the forked process has them
         self._send(assignment)
 
     def _wait(self, seconds: float) -> bool:
@@ -80,8 +82,8 @@ class ForkedWorker(Worker):
 
 
 def _serve_in_copy(descriptor: int, zygotes: Zygotes, keep: list[int]) -> None:
-    """A copy's life: let go of everything that is not its own, then a worker's."""
-    gc.freeze()  # what was copied is never taken apart here: a connection would close a descriptor of another's
+    """Run a worker in the forked process, after closing the descriptors that are not its own."""
+    gc.freeze()  # inherited objects are never collected here: a connection would close another's descriptor
     lowest = 3
     for kept in sorted(keep):
         os.closerange(lowest, kept)
@@ -98,7 +100,7 @@ def _stop(workers: list[Worker]) -> None:
 def _results(
     tasks: Iterator[Task], assignment: Assignment, workers: list[Worker]
 ) -> Iterator[SubmissionResult]:
-    """Each result as it comes. ``workers`` are those that run, and end with the last task."""
+    """Yield each result when it is done. ``workers`` end with the last task."""
     attempts, again, never_ready = Attempts(assignment), list[Task](), 0
     while busy := [worker for worker in workers if worker.task]:
         ready: Any = wait([worker.connection for worker in busy])
@@ -106,7 +108,7 @@ def _results(
             was_ready, task, (kind, value) = worker.ready, worker.task, worker.receive()
             assert task is not None
             if kind == "ready":
-                worker.give(task)  # not before: a large one would wait here for the worker to start
+                worker.give(task)  # not earlier: sending a large task would block until the worker reads it
                 continue
             result = value if kind == "done" else None
             attempts.any_done |= kind == "done"

@@ -1,8 +1,8 @@
-"""From a folder of submissions to results, gradebook, feedback and report: validate, plan, execute, record."""
+"""Turns a folder of submissions into results, gradebook, feedback and report: validate, plan, execute, record."""
 
 from __future__ import annotations
 
-import autograder.startup.one_thread  # noqa: F401 (before NumPy: the workers are copies of this process)
+import autograder.startup.one_thread  # noqa: F401 (before NumPy: the workers are forked from this process)
 
 # isort: split
 import shutil
@@ -25,19 +25,19 @@ from autograder.run.store import STORE, ResultStore
 from autograder.run.world_readable import refuse_world_readable
 from autograder.sandbox.limits import Limits
 
-# What a stage needs is imported there: it takes seconds, in which the zygotes start.
+# Stages import their slow modules themselves: the zygotes start meanwhile.
 if TYPE_CHECKING:
     from autograder.gradebook.final_points import TeacherMarks
     from autograder.grading.task import Assignment, Task
     from autograder.run.plan import Plan
 
-    #: (tasks, assignment, number of workers) -> the results as they come, in any order; what grades them ends with the block.
+    #: (tasks, assignment, number of workers) -> a context with the results in any order; leaving it ends the workers.
     Engine = Callable[[Iterable[Task], Assignment, int], AbstractContextManager[Iterator[SubmissionResult]]]
 
 
 @dataclass(frozen=True)
 class ClassResult:
-    """A graded class: one result a student, what was done again and why, and where the grader itself failed."""
+    """A graded class: one result for each student, which were graded again and why, and where the grader itself failed."""
 
     lab: str
     results: tuple[SubmissionResult, ...]
@@ -47,9 +47,9 @@ class ClassResult:
     faults: tuple[SubmissionResult, ...]
     out: Path
     report: Path
-    #: What people entered, and how late everybody was.
+    #: The marks that people entered, and each student's lateness.
     marks: dict[str, TeacherMarks] = field(default_factory=dict)
-    #: Those who had handed something in when the class was graded before, and have no folder any more.
+    #: Students of an earlier run with a submission then and no folder now.
     gone: tuple[str, ...] = ()
 
 
@@ -68,11 +68,10 @@ def run(
 ) -> ClassResult:
     """Grade a class of ``lab`` (full name) and record everything under ``out``.
 
-    ``students`` are those to grade (None: the whole class). ``planned`` and ``graded`` are told what will be done and each
-    result as it is recorded. Raises ``UserError`` in one sentence; what was recorded before stays
-    recorded.
+    ``students`` are those to grade (None: the whole class). ``planned`` is called with the plan, ``graded`` with each
+    recorded result. Raises ``UserError`` in one sentence; results recorded before stay.
 
-    Each notebook is read for the plan, and again when it is its turn, and graded as it is then.
+    Each notebook is read for the plan and again before it is graded; that second content counts.
     """
     use_root(course_root())
     refuse_world_readable(submitted, out)
@@ -86,7 +85,7 @@ def run(
         zygotes = stack.enter_context(Zygotes.of(lab, kit, data_files(lab), Limits(), private))
         notebooks = read_class(class_, lab)
         if engine == "local" and (force or not (out / STORE).exists()):
-            zygotes.launch(notebooks)  # as early as can be: what follows imports for seconds
+            zygotes.launch(notebooks)  # early: the following imports take seconds
         stack.enter_context(sole_writer(out))
         absent = [s for s in _absent(class_) if students is None or s.student in students]
         class_, notebooks = class_ + absent, notebooks + read_class(absent, lab)
@@ -98,7 +97,7 @@ def run(
         grade_all = engine_named(engine, zygotes)
         earlier = EarlierRun.in_folder(out, lab)
         assignment = Assignment.of(lab, limits or limits_of(lab), kit, private)
-        # Where all that the hidden tests rest on is as it was in the last run, they are not tried again.
+        # The hidden tests are checked only if something that they depend on has changed since the last run.
         if earlier.context != assignment.context:
             from autograder.run.preflight import check_lab
 
@@ -109,18 +108,18 @@ def run(
             if engine == "local":
                 zygotes.launch(plan.to_grade)
             tasks, most = _tasks(plan, lab, out, force), min(jobs or cores(), len(plan.to_grade))
-            # Its workers are copies of this process: made before the store is open, and before what only the writer imports.
+            # Workers are forked before the store is opened and before the writer's imports.
             results = stack.enter_context(grade_all(tasks, assignment, most))
         planned(plan)
         return record(results, plan, assignment, class_, out, whole_class=students is None, graded=graded)
 
 
-#: Folders of ``out`` that hold a folder a student, or one a lab.
+#: Folders of ``out`` with a subfolder for each student or lab.
 _OWN = ("autograded", "feedback", "report", "faults")
 
 
 def _refuse_own_folders(submitted: Path, out: Path) -> None:
-    """Refuse folders where what is written would be students the next time."""
+    """Refuse folders in which the output would be taken for students in the next run."""
     there, ours = submitted.resolve(), out.resolve()
     if there == ours or there in ours.parents or any((ours / own) in (there, *there.parents) for own in _OWN):
         raise UserError(
@@ -140,7 +139,7 @@ def _absent(class_: list[Submission]) -> list[Submission]:
 
 
 def engine_named(name: str, zygotes: Zygotes) -> Engine:
-    """``local``, ``dask`` (a cluster on this machine) or ``dask:ADDRESS``. ``UserError`` for another name.
+    """The engine ``local``, ``dask`` (a cluster on this machine) or ``dask:ADDRESS``. Raises ``UserError`` for other names.
 
     ``zygotes`` are this machine's, for the local engine.
     """
@@ -169,7 +168,7 @@ def record(
     whole_class: bool,
     graded: Callable[[SubmissionResult], None],
 ) -> ClassResult:
-    """Write each result as it comes, then what concerns the class; the only stage that writes under ``out``."""
+    """Record each result as it comes, then write the class's files. Only this stage writes under ``out``."""
     from autograder.run.recorder import Recorder
 
     lab, students = assignment.lab, {submission.student for submission in class_}
@@ -187,9 +186,9 @@ def record(
 
 
 def _tasks(plan: Plan, lab: str, out: Path, force: bool) -> Iterator[Task]:
-    """The tasks, each made when it is its turn: a class may be larger than the memory.
+    """Yield the tasks. Each notebook is read only when its task is requested: a class may not fit into memory.
 
-    First those that do not wait for PyTorch.
+    Submissions that do not need PyTorch come first.
     """
     from autograder.grading.task import Task
 
@@ -201,7 +200,7 @@ def _tasks(plan: Plan, lab: str, out: Path, force: bool) -> Iterator[Task]:
 
 @contextmanager
 def _kit(lab: str) -> Iterator[Path]:
-    """The student kit, cut to the lab, in a folder of its own."""
+    """A temporary folder with the student kit as the lab's students have it."""
     home = Path(tempfile.mkdtemp(prefix="coursekit-"))
     try:
         write_kit(lab, home / "coursekit")

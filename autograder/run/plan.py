@@ -1,4 +1,4 @@
-"""Decides what a run has to do: which submissions are as they were, which are not, and why."""
+"""Decides which submissions a run has to grade, and why."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class EarlierRun:
 
     @classmethod
     def in_folder(cls, out: Path, lab: str) -> EarlierRun:
-        """The run stored under ``out``; an empty one when nothing was graded there."""
+        """The run stored under ``out``; an empty run if nothing was graded there."""
         with ResultStore(out / STORE) as store:
             context = store.context(lab)
             return cls(Context(**context) if context else None, store.keys(lab))
@@ -29,7 +29,7 @@ class EarlierRun:
 
 @dataclass(frozen=True)
 class Plan:
-    """The notebooks to grade, the students whose results stay, and the reason for each that is graded again."""
+    """The notebooks to grade, the students whose results stay, and the reason for each regrade."""
 
     to_grade: tuple[Notebook, ...]
     unchanged: tuple[str, ...]
@@ -39,7 +39,7 @@ class Plan:
 def make_plan(
     notebooks: Iterable[Notebook], earlier: EarlierRun, context: Context, force: bool = False
 ) -> Plan:
-    """Compare each notebook with its finished result; what is the same stays."""
+    """Compare each notebook with its finished result. Unchanged results stay."""
     to_grade, unchanged, reasons = [], [], {}
     for notebook in notebooks:
         student, key = notebook.submission.student, notebook.digest

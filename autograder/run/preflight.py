@@ -1,4 +1,4 @@
-"""Refuses to grade a class with a lab that is not sound, or whose hidden tests do not pass on the master's answer."""
+"""Refuses to grade a class with an unsound lab, or one whose master fails its hidden tests."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from autograder.testing.run import run_test, set_salt, tests_of
 
 
 def check_lab(lab: str) -> None:
-    """Raise ``UserError`` where the files of ``lab`` are not sound, its master fails a hidden test, or the policy's rubric names
-    no misconception."""
+    """Raise ``UserError`` if the files of ``lab`` are unsound, its master fails a hidden test, or the policy's rubric
+    names an unknown misconception."""
     require_sound([lab])
     set_salt(settings().salt)
     if source_of_import(lab):  # its tests need the notebook around them: `autograder audit` runs both

@@ -1,4 +1,4 @@
-"""The one writer: puts each result into the gradebook, the notebook and feedback folders, and last the store."""
+"""The only writer of results: writes gradebook, notebook, feedback, and last the store."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def open_gradebook(lab: str, out: Path) -> GradebookWriter:
 
 
 def entered_marks(lab: str, out: Path, graded: Collection[str]) -> dict[str, TeacherMarks]:
-    """What people entered for the students ``graded``, by names as stored, with late penalties by the course's rules of today.
+    """The marks that people entered for the students ``graded``, by stored name, with late penalties by current rules.
 
-    ``UserError`` where the gradebook or somebody's row is gone: with it late penalties and all that people entered would be.
+    Raises ``UserError`` if the gradebook or a student's row is missing: late penalties and entered marks would be lost.
     """
     path, marks = out / "gradebook.db", dict[str, TeacherMarks]()
     if path.is_file():
@@ -68,7 +68,7 @@ def entered_marks(lab: str, out: Path, graded: Collection[str]) -> dict[str, Tea
 
 
 class Recorder:
-    """Records the results of one lab under ``out``. A run that is killed in between does a submission again."""
+    """Records the results of one lab under ``out``. A submission whose recording was interrupted is graded again."""
 
     def __init__(self, lab: str, out: Path, store: ResultStore):
         self.lab = lab
@@ -80,7 +80,7 @@ class Recorder:
         #: student -> the questions that were tested in this run.
         self.redone: dict[str, tuple[str, ...]] = {}
         self.faults: list[SubmissionResult] = []
-        #: student -> the submission's secret, under which nbgrader's exchange gives the page back.
+        #: student -> the submission's secret, under which nbgrader's exchange releases the page.
         self.secrets: dict[str, str] = {}
 
     def __enter__(self) -> Recorder:
@@ -90,9 +90,9 @@ class Recorder:
         self.gradebook.close()
 
     def begin(self, class_: Sequence[Submission], again: Collection[str] = ()) -> None:
-        """Bring the time of results that stay as they are up to date.
+        """Update the submission times of results that stay.
 
-        Of those who are graded ``again`` the new time belongs to the new result: until that is there, the earlier one keeps its own.
+        The new time of a student who is graded ``again`` belongs to the new result. Until then the earlier result keeps its time.
         """
         self.secrets = {
             one.student: secret_of(self.lab, one.student, one.path.parent if one.path else None)
@@ -111,10 +111,10 @@ class Recorder:
                 self.store.put(dated)
 
     def record(self, result: SubmissionResult) -> None:
-        """Record a result. What one submission makes the writers stumble over is that submission's fault row, and the class goes on."""
+        """Record a result. An error in writing is recorded as a fault of this submission, and the class goes on."""
         try:
             self._record(result)
-        except UserError:  # the disk, or a locked file: it concerns everybody
+        except UserError:  # the disk or a locked file: every submission would fail
             raise
         except Exception:
             if result.fault:
@@ -122,15 +122,15 @@ class Recorder:
             self._record(_unrecorded(result))
 
     def _record(self, result: SubmissionResult) -> None:
-        """Gradebook, notebook, feedback, and last the store."""
+        """Write gradebook, notebook, feedback, and last the store."""
         earlier = self.store.get(self.lab, result.student)
         if result.fault:
             self.faults.append(result)
             name = f"{folder_name(result.student)}.txt"
             write_atomically(self.out / "faults" / self.lab / name, result.fault + "\n")
             has_grade = earlier is not None and not earlier.fault and earlier.status != "missing"
-            if earlier is not None and has_grade:  # our own failure takes nobody's grade away
-                self.store.put(_of_an_earlier_time(earlier))
+            if earlier is not None and has_grade:  # a failure of the grader must not take a grade away
+                self.store.put(_with_outdated_grade(earlier))
                 return
         again = graded_again(earlier, result)
         self.redone[result.student] = tuple(q.name for q in result.questions if q.name in again)
@@ -143,9 +143,9 @@ class Recorder:
         )
 
     def finish(self) -> tuple[Path, list[SubmissionResult], dict[str, TeacherMarks]]:
-        """Make again what is not current, for results that stayed as they were too: after a change in the gradebook or
-        the course's rules, or when a file or row is gone. Returns the class report, all results, without notebooks, and
-        what people entered.
+        """Make outdated files and rows again, also for results that stayed: the gradebook or the course's rules may have
+        changed, or a file or row may be missing. Returns the class report, all results without notebooks, and the marks
+        that people entered.
         """
         self.gradebook.apply_policy(self.store.keys(self.lab))
         marks, scores = self.gradebook.all_marks(), self.gradebook.automatic_scores()
@@ -169,7 +169,7 @@ class Recorder:
         marks: dict[str, TeacherMarks],
         scores: Mapping[str, dict[str, float | None]],
     ) -> str:
-        """Make a result's rows and files again unless they are current; the digest of what they are made from."""
+        """Make a result's rows and files again unless they are current. Returns the digest of their sources."""
         name = storable(result.student)
         if not self.gradebook.agrees(result, scores.get(name, {})):
             marks[name] = self.gradebook.write(result, regraded=())
@@ -181,7 +181,7 @@ class Recorder:
         return source
 
     def _report(self, marks: dict[str, TeacherMarks], sources: list[str], sentences: tuple[str, ...]) -> Path:
-        """The class report, made again unless it is current."""
+        """The path of the class report, which is made again unless it is current."""
         from autograder.pages.report.page import DEMOS, build_report
 
         path, lab_spec = report_page(self.out, self.lab), spec(self.lab)
@@ -208,11 +208,11 @@ class Recorder:
         page = self.feedback.write(result, marks)
         secret = self._secret(result.student)
         write_beside(page.parent, secret, result.submitted_at)
-        if notebook is not None:  # nbgrader's own Generate Feedback takes it from there
+        if notebook is not None:  # nbgrader's own Generate Feedback reads it there
             write_atomically(notebook.with_name(SECRET), secret)
 
     def _secret(self, student: str) -> str:
-        """The submission's secret; of somebody whom this run did not look at, the one that was written before."""
+        """The submission's secret; for a student outside this run, the one written before."""
         page = feedback_page(self.out, student, self.lab)
         return self.secrets.get(student) or secret_of(self.lab, student, page.parent)
 
@@ -223,21 +223,21 @@ class Recorder:
 
 
 def _unrecorded(result: SubmissionResult) -> SubmissionResult:
-    """The record of a result that could not be written: no grade, and the current error. It is tried again."""
+    """A fault in place of a result that could not be written: no grade, and the current error. It is graded again."""
     return replace(
         result, status="crashed", score=0.0, questions=(), notes=(FAULT_NOTE,), notebook="", submitted_at="",
         keys={}, public_checks={}, run_notes=(), tested=(), fault=traceback.format_exc(),
     )  # fmt: skip
 
 
-def _of_an_earlier_time(result: SubmissionResult) -> SubmissionResult:
-    """The result of a student on whom the grader itself has just failed: it says so, and is tried again in every run."""
+def _with_outdated_grade(result: SubmissionResult) -> SubmissionResult:
+    """The earlier result of a student on whom the grader has just failed. It says so, and each run tries again."""
     notes = (*(note for note in result.notes if note != EARLIER_NOTE), EARLIER_NOTE)
     return replace(result, notes=notes, keys={**result.keys, "raw": "", "context": ""})
 
 
 def graded_again(earlier: SubmissionResult | None, result: SubmissionResult) -> set[str]:
-    """The questions that were tested anew, and the written answers that are not what they were."""
+    """The questions that were tested again, and the written answers that changed."""
     everything = {name for name, _ in (*spec(result.lab).questions, *spec(result.lab).written)}
     if earlier is None or earlier.fault:
         return everything
@@ -260,15 +260,15 @@ def _written(result: SubmissionResult) -> dict[str, str]:
 
 
 def write_demos(pages: Iterable[Path]) -> None:
-    """Write the pages of demos that are not written yet."""
+    """Write the missing pages of demos."""
     for page in pages:
         if not page.exists():
-            with contextlib.suppress(OSError):  # a demo's data are not here: the report has no link to it
+            with contextlib.suppress(OSError):  # without a demo's data, the report does not link to it
                 write_atomically(page, bundle.page(page.stem))
 
 
 def known_answers(lab: str) -> Iterator[str]:
-    """Sources that two students may share without having shared them: the catalogue of answers and the master's."""
+    """Sources that students may have in common without copying: the catalogue's answers and the master's."""
     from autograder.course.masters import solved
     from autograder.questions.engine.answers import answers_of, source_of
 

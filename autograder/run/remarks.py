@@ -1,4 +1,4 @@
-"""Sentences for the teacher besides the grades: times that are unknown, strangers, students who are missing."""
+"""Sentences for the teacher beside the grades: unknown times, students who are not on the list or are missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
 from autograder.results import EARLIER_NOTE, SubmissionResult
 
-#: How many students' own notes about what counts a class is told in full.
+#: The most students whose notes on unclear choices are shown in full.
 MOST_CHOICES = 20
 
 
@@ -30,7 +30,7 @@ def remarks(
             f"Lateness was not counted for {len(undated)} of {len(dated)} submissions, since nobody knows when they "
             f"came in: {summarize_names(undated)}. Give the times to `autograder collect --times`, then regrade."
         )
-    sentences += of_an_earlier_time(results)
+    sentences += about_outdated_grades(results)
     entered = {name: marks_of(marks, name) for name in students}
     closed = [name for name, own in entered.items() if policy.is_closed(lab, own.seconds_late, own.due)]
     if closed:
@@ -48,11 +48,11 @@ def remarks(
                 ", and all have that student's extension" if extension_of(lab, person) is not None else ""
             )
             sentences.append(
-                f"{summarize_names(folders)} all seem to be {person} of the class list{longer}: none goes into an export under that name "
-                "until all but one are gone or are called otherwise."
+                f"{summarize_names(folders)} all match {person} on the class list{longer}: exports leave them all out until all but one "
+                "are removed or renamed."
             )
     sentences += [
-        f"These names look alike, but are not the same letters: {summarize_names([ascii(name) for name in names])}. Is it one student?"
+        f"These names look alike but have different letters: {summarize_names([ascii(name) for name in names])}. Is it one student?"
         for names in look_alikes(students)
     ]
     sentences += [
@@ -62,14 +62,14 @@ def remarks(
     elsewhere = [result.student for result in results if result.status == "missing" and result.notes]
     if elsewhere:
         sentences.append(
-            f"Nothing was graded of {summarize_names(elsewhere)}, though something lies there (see their notes)."
+            f"Nothing was graded of {summarize_names(elsewhere)}, although there are files (see their notes)."
         )
     chosen = [(result.student, choice) for result in results for choice in result.choices]
     sentences += [f"{student}: {choice}" for student, choice in chosen[:MOST_CHOICES]]
     if len(chosen) > MOST_CHOICES:
         rest = list(dict.fromkeys(student for student, _ in chosen[MOST_CHOICES:]))
         sentences.append(
-            f"What counts was not plain for {summarize_names(rest)} either (see the notes on their pages)."
+            f"What counts was also unclear for {summarize_names(rest)} (see the notes on their pages)."
         )
     others = [
         result.student for result in results if any("This is a notebook of " in note for note in result.notes)
@@ -81,12 +81,12 @@ def remarks(
     return tuple(sentences)
 
 
-def of_an_earlier_time(results: Iterable[SubmissionResult]) -> list[str]:
-    """A sentence about those whose grade is of an earlier notebook, or of earlier tests; none where there are none."""
+def about_outdated_grades(results: Iterable[SubmissionResult]) -> list[str]:
+    """A sentence about students whose grade is from an earlier notebook or earlier tests; none if there are none."""
     names = [result.student for result in results if EARLIER_NOTE in result.notes]
     return (
         [
-            f"The grader itself failed on {summarize_names(names)}, whose points are those of the time before: regrade."
+            f"The grader itself failed on {summarize_names(names)}, whose points are from an earlier run: regrade."
         ]
         if names
         else []
@@ -94,7 +94,7 @@ def of_an_earlier_time(results: Iterable[SubmissionResult]) -> list[str]:
 
 
 def look_alikes(names: Iterable[str]) -> list[list[str]]:
-    """The names that are not the same and look the same: other forms of a letter, capitals, letters that nobody sees."""
+    """Groups of different names that look alike: variants of a letter, capitals, invisible characters."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name in names:
         seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")

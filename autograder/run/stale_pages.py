@@ -1,7 +1,7 @@
-"""Knows which of the files that grading makes are current, so that only the others are made again.
+"""Tells which files of a graded class are current, so that only outdated files are made again.
 
-A file is current when it was made from what there is now (the result, what people entered, the lab, the code and the
-templates that write it), and when it has been left alone since then.
+A file is current if its sources (the result, entered marks, the lab, the code and templates that write it) have not changed
+since it was made, and neither has the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from autograder.run.store import ResultStore
 
 
 class Files:
-    """The files of one lab under ``out``. What was made is kept in the store by ``save``."""
+    """The files of one lab under ``out``. ``save`` keeps their digests in the store."""
 
     def __init__(self, lab: str, out: Path, store: ResultStore):
         self.lab = lab
@@ -34,20 +34,20 @@ class Files:
         self._noted: dict[str, tuple[str, str]] = {}
 
     def source(self, *parts: str) -> str:
-        """The digest of what a file is made from: these parts, the lab, and the code that writes it."""
+        """The digest of a file's sources: these parts, the lab, and the code that writes it."""
         return _digest(self._lab_digest, *parts)
 
     def are_current(self, paths: Iterable[Path], source: str) -> bool:
-        """Whether these files were made from ``source`` and are as they were written (or absent, if none was)."""
+        """Whether these files were made from ``source`` and have not changed since (or are absent, if none was made)."""
         known = ChainMap(self._noted, self._earlier)
         return all(known.get(self._name(path)) == (source, _content_digest(path)) for path in paths)
 
     def made(self, paths: Iterable[Path], source: str) -> None:
-        """Take note that these files have just been made from ``source``."""
+        """Note that these files have just been made from ``source``."""
         self._noted |= {self._name(path): (source, _content_digest(path)) for path in paths}
 
     def save(self) -> None:
-        """Keep what was noted."""
+        """Write the notes into the store."""
         self.store.put_made(self.lab, self._noted)
         self._earlier |= self._noted
         self._noted = {}
@@ -66,7 +66,7 @@ def _digest(*parts: str) -> str:
 
 
 def _content_digest(path: Path) -> str:
-    """The digest of a file's content; "" when there is no such file."""
+    """The digest of a file's content; "" if there is no such file."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:
@@ -74,14 +74,14 @@ def _content_digest(path: Path) -> str:
 
 
 def _lab_digest(lab: str) -> str:
-    """The digest of what all pages of a lab depend on: master, points, misconceptions, and the code that writes them."""
+    """The digest of the sources that all pages of a lab share: master, points, misconceptions, the code that writes them."""
     answers = course_root() / "autograder" / "questions" / f"m{lab}"
     texts = [path for path in (master_path(lab), answers) if path.exists()]
     graded = repr((spec(lab).questions, spec(lab).written, settings().site, demo_names(lab)))
     return _digest(graded, digest_of(texts), _writers())
 
 
-#: What writes the pages, and what it may import.
+#: The modules that write the pages, and those that they may import.
 _WRITERS = (
     "errors.py",
     "files.py",

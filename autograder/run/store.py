@@ -28,9 +28,9 @@ CREATE TABLE IF NOT EXISTS made (
 
 
 class ResultStore:
-    """The finished results of an output folder. A result is stored last, after everything made from it.
+    """The finished results of an output folder. A result is stored after all files made from it.
 
-    Raises GradingError, in one sentence, for what a person can put right.
+    Raises GradingError, in one sentence, for errors that a person can fix.
     """
 
     def __init__(self, path: Path, busy_seconds: float = 20.0):
@@ -66,7 +66,7 @@ class ResultStore:
             return SubmissionResult.from_dict(json.loads(row[0])) if row else None
 
     def times(self, lab: str) -> dict[str, str]:
-        """student -> when the submission of the finished result came in ("" when nobody knows)."""
+        """student -> when the submission of the finished result came in ("" if unknown)."""
         with self._database_errors():
             rows = self._db.execute(
                 "SELECT student, json_extract(result, '$.submitted_at') FROM results WHERE lab = ?", (lab,)
@@ -78,7 +78,7 @@ class ResultStore:
         return (result for result, _ in self.all_with_digests(lab))
 
     def all_with_digests(self, lab: str) -> Iterator[tuple[SubmissionResult, str]]:
-        """All finished results of a lab, by student, each with a digest of it."""
+        """All finished results of a lab, by student, each with its digest."""
         with self._database_errors():
             for (text,) in self._db.execute(
                 "SELECT result FROM results WHERE lab = ? ORDER BY student", (lab,)
@@ -86,7 +86,7 @@ class ResultStore:
                 yield SubmissionResult.from_dict(json.loads(text)), _digest(text)
 
     def put(self, result: SubmissionResult) -> str:
-        """Keep a finished result; its digest."""
+        """Store a finished result. Returns its digest."""
         text = json.dumps(result.as_dict())
         keys = (result.keys.get("raw", ""), result.keys.get("context", ""))
         with self._database_errors():
@@ -97,13 +97,13 @@ class ResultStore:
         return _digest(text)
 
     def made(self, lab: str) -> dict[str, tuple[str, str]]:
-        """file -> (digest of what it was made from, digest of its content) of what was made for a lab."""
+        """file -> (digest of its sources, digest of its content), for each file made for a lab."""
         with self._database_errors():
             rows = self._db.execute("SELECT file, source, content FROM made WHERE lab = ?", (lab,))
             return {_decoded(file): (source, content) for file, source, content in rows}
 
     def put_made(self, lab: str, made: Mapping[str, tuple[str, str]]) -> None:
-        """Keep what was made from what; all of it or, when it cannot be written, nothing."""
+        """Store ``made``, completely or, if it cannot be written, not at all."""
         rows = [(lab, _encoded(file), *digests) for file, digests in made.items()]
         with self._database_errors():
             self._db.execute("BEGIN")
@@ -111,7 +111,7 @@ class ResultStore:
             self._db.execute("COMMIT")
 
     def forget_others(self, lab: str, students: set[str]) -> list[str]:
-        """Drop results of students who are not in the class any more; those of them who had handed something in."""
+        """Drop the results of students who left the class. Returns those who had handed something in."""
         with self._database_errors():
             rows = self._db.execute(
                 "SELECT student, json_extract(result, '$.status') FROM results WHERE lab = ? ORDER BY student",
@@ -132,7 +132,7 @@ class ResultStore:
             return context
 
     def put_context(self, lab: str, context: dict[str, Any]) -> None:
-        """Keep the context of this run."""
+        """Store the context of this run."""
         with self._database_errors():
             self._db.execute("INSERT OR REPLACE INTO contexts VALUES (?, ?)", (lab, json.dumps(context)))
 
@@ -141,7 +141,7 @@ class ResultStore:
         """Raise the database's errors as a GradingError that says what to do."""
         try:
             yield
-        # A row that is cut off, or is none of ours, raises the first three.
+        # A truncated or foreign row raises the first three.
         except (ValueError, KeyError, TypeError, sqlite3.Error, OSError) as error:
             raise database_error(f"The file of results {self.path}", error) from error
 
@@ -151,12 +151,12 @@ def _digest(text: str) -> str:
 
 
 def _encoded(name: str) -> str:
-    """A student's or a file's name as SQLite can hold it: a folder's name that is not UTF-8 has lone surrogates."""
+    """A student's or file's name in a form that SQLite can store: names that are not UTF-8 have lone surrogates."""
     plain = name.isprintable() and not name.startswith('"')
     return name if plain else json.dumps(name)
 
 
 def _decoded(stored: str) -> str:
-    """The name that ``_encoded`` made this of."""
+    """The inverse of ``_encoded``."""
     name: str = json.loads(stored) if stored.startswith('"') else stored
     return name

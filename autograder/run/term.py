@@ -1,4 +1,4 @@
-"""Gathers a term from a graded folder: every graded lab's results, what people entered, and the class list."""
+"""Gathers a term from a graded folder: every graded lab's results, entered marks, and the class list."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def gather(out: Path, store: ResultStore, progress: Progress = iter) -> Term:
             for student, claims in people.claimed_twice(folders).items()
         )
     for person in people.people:
-        entries[person.student]  # a row for everybody in the class, whatever they handed in
-    said = [f"Lab {lab} was graded, but is no lab of this course any more: it is left out." for lab in gone]
+        entries[person.student]  # everybody on the class list gets a row
+    notes = [f"Lab {lab} was graded, but is no longer a lab of this course: it is left out." for lab in gone]
     students = (_student(name, own, labs, people) for name, own in entries.items())
     ordered = sorted(students, key=lambda one: (one.section.casefold(), (one.name or one.student).casefold()))
-    return Term(settings().name, tuple(labs), tuple(ordered), (*doubled, *said))
+    return Term(settings().name, tuple(labs), tuple(ordered), (*doubled, *notes))
 
 
 def _lab(lab: str, out: Path, store: ResultStore) -> tuple[Lab, list[tuple[str, Entry]]]:
@@ -83,7 +83,7 @@ def entry_of(result: SubmissionResult, marks: TeacherMarks, lab_spec: LabSpec) -
         waiting=sum(written[name] for name in final.waiting),
         late_penalty=final.late_penalty,
         seconds_late=marks.seconds_late,
-        # Whoever gave it (course.toml, the class list, the gradebook): it made the submission less late than the clock.
+        # An extension, wherever it was given, makes the submission less late than the clock says.
         extension_used=after_due > 0 and marks.seconds_late < after_due - 1,
         undated=result.readable and due is not None and not result.submitted_at,
         fault=bool(result.fault),
@@ -94,7 +94,7 @@ def entry_of(result: SubmissionResult, marks: TeacherMarks, lab_spec: LabSpec) -
 
 
 def _ideas(result: SubmissionResult, points: dict[str, float]) -> Iterator[Idea]:
-    """The questions that cost points, and why; and every misconception that was recognised."""
+    """The questions that lost points, each with its cause, and every recognised misconception."""
     if result.fault or not result.readable:
         return
     for question in result.questions:
@@ -105,7 +105,7 @@ def _ideas(result: SubmissionResult, points: dict[str, float]) -> Iterator[Idea]
 
 
 def _student(name: str, own: dict[str, Entry], labs: Iterable[Lab], people: ClassList) -> Student:
-    """A student with an entry for every lab: where there is no row, nothing was handed in."""
+    """A student with an entry for every lab; a lab without a row was not handed in."""
     person = people.find(name) or people.of_folder(name)
     entries = {lab.name: own.get(lab.name) or Entry("missing", 0.0, lab.most) for lab in labs}
     shown = person if person is not None and person.student == name else None

@@ -1,12 +1,12 @@
 """A worker process: grades one submission after another for the process that started it.
 
-``python -m autograder.run.worker DESCRIPTOR`` speaks over a socket with its starter, and with nobody else. It
-ends when the other end closes, busy or not, so a starter that is killed leaves nothing behind.
+``python -m autograder.run.worker DESCRIPTOR`` talks over a socket to the process that started it. It ends when the other
+end closes, even while grading, so a killed starter leaves no process behind.
 """
 
 from __future__ import annotations
 
-import autograder.startup.lean_imports  # noqa: F401 (before what it makes quick)
+import autograder.startup.lean_imports  # noqa: F401 (before the imports that it makes faster)
 
 # isort: split
 import contextlib
@@ -35,18 +35,18 @@ from autograder.grading.zygotes import Zygotes
 from autograder.results import FAULT_NOTE, STRONGEST, SubmissionResult
 from autograder.startup.one_thread import ONE_THREAD
 
-#: What a worker's process is called.
+#: The name of a worker's process.
 NAME = "grade-worker"
 
-#: Seconds that a worker has to end by itself once its starter has gone.
+#: Seconds that a worker has to end by itself after its starter has ended.
 ENDS_WITHIN = 2.0
 
-#: How often a task is tried before the grader says that it cannot.
+#: How often a task is tried before the grader gives up.
 TRIES = 2
 
 
 def make_grader(assignment: Assignment, zygotes: Zygotes | None = None) -> Any:
-    """A grader with a started zygote; close ``grader.zygotes`` in the end."""
+    """A grader with a started zygote. The caller closes ``grader.zygotes``."""
     from autograder.course import policy_file
     from autograder.grading.imported import grader_of
     from autograder.testing.run import set_salt
@@ -65,7 +65,7 @@ def make_grader(assignment: Assignment, zygotes: Zygotes | None = None) -> Any:
 
 
 def _same_version(assignment: Assignment) -> None:
-    """Refuse to grade with another harness or other libraries than the writer's: results would not be comparable."""
+    """Refuse to grade if harness or libraries differ from the writer's: results would not be comparable."""
     for what, ours in (("harness", harness_digest()), ("library versions", library_versions())):
         theirs = assignment.context.shared[what]
         if ours != theirs:
@@ -74,18 +74,18 @@ def _same_version(assignment: Assignment) -> None:
 
 
 def serve(connection: Connection, zygotes: Zygotes | None = None) -> None:
-    """A worker's life: learn the assignment, then grade what comes until nothing more does.
+    """Receive the assignment, then grade each task that comes until the connection closes.
 
-    ``zygotes`` are those that were made for it; without any it starts its own.
+    ``zygotes`` were made for this worker; without them it starts its own.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     threading.Thread(target=_end_with_starter, args=(connection.fileno(),), daemon=True).start()
-    with contextlib.suppress(OSError):  # what ps and top call it, on Linux
+    with contextlib.suppress(OSError):  # its name in ps and top, on Linux
         Path("/proc/self/comm").write_text(NAME)
     try:
         grader = make_grader(connection.recv(), zygotes)
-    except EOFError:  # the starter had nothing to do, or has gone
+    except EOFError:  # the starter had no task, or has ended
         return
     except UserError as error:
         connection.send(("cannot start", str(error)))
@@ -99,16 +99,16 @@ def serve(connection: Connection, zygotes: Zygotes | None = None) -> None:
         connection.send(("ready", None))
         while (task := connection.recv()) is not None:
             connection.send(_graded(grader, task))
-    except (EOFError, OSError):  # the starter has gone
+    except (EOFError, OSError):  # the starter has ended
         pass
-    except HalfImported as trouble:  # the starter makes another worker, and has the task tried there
-        print(f"A worker ends, because its {trouble} was only imported by half.", file=sys.stderr)
+    except HalfImported as trouble:  # the starter makes another worker, which tries the task again
+        print(f"A worker ends, because {trouble} was only half imported.", file=sys.stderr)
     finally:
         grader.zygotes.close()
 
 
 def _end_with_starter(descriptor: int) -> None:
-    """End this process when the other end of its connection closes, also while a submission is being graded."""
+    """End this process when the other end of its connection closes, even while grading."""
     hung_up = select.poll()
     hung_up.register(descriptor, 0)
     hung_up.poll()
@@ -132,7 +132,7 @@ def _graded(grader: Any, task: Task) -> tuple[str, Any]:
 
 
 def _with_isolation(result: SubmissionResult, zygotes: Zygotes, task: Task) -> SubmissionResult:
-    """The result with what kept the submission apart: the weaker, where questions of an earlier run count."""
+    """The result with its level of isolation: the weaker one, if questions of an earlier run count."""
     isolation = zygotes.zygote_for(task.notebook).isolation if result.tested else STRONGEST
     if task.earlier is not None and len(result.tested) < len(result.questions) and isolation == STRONGEST:
         isolation = task.earlier.isolation
@@ -140,11 +140,11 @@ def _with_isolation(result: SubmissionResult, zygotes: Zygotes, task: Task) -> S
 
 
 class Worker:
-    """A worker process as its starter sees it, and the task it has in hand."""
+    """A worker process, seen from its starter, and its current task."""
 
     def __init__(self, assignment: Assignment):
         ours, theirs = socket.socketpair()
-        # The course's own kit, which may be newer than the one installed.
+        # The course's own kit may be newer than the installed one.
         path = [str(assignment.root / "notebooks"), *filter(None, [os.environ.get("PYTHONPATH")])]
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "autograder.run.worker", str(theirs.fileno())],
@@ -160,12 +160,12 @@ class Worker:
         self._send(assignment)
 
     def give(self, task: Task) -> None:
-        """Have it grade ``task``; the answer comes on ``connection``."""
+        """Send ``task`` to be graded; the answer comes on ``connection``."""
         self.task = task
         self._send(task)
 
     def graded(self, task: Task, seconds: float | None = None) -> tuple[str, Any]:
-        """Its answer to ``task``, or the reason why it cannot begin: (kind, value)."""
+        """The worker's answer to ``task``, or the reason why it cannot start: (kind, value)."""
         kind, value = ("ready", None) if self.ready else self.receive()
         if kind != "ready":
             return kind, value
@@ -173,7 +173,7 @@ class Worker:
         return self.receive(seconds)
 
     def receive(self, seconds: float | None = None) -> tuple[str, Any]:
-        """Its next message: (kind, value). The kind is ``died`` when there will be no more, or is none for so long."""
+        """The worker's next message: (kind, value). The kind is ``died`` if it ended or sent nothing for ``seconds``."""
         try:
             if not self.connection.poll(seconds):
                 return "died", "it did not answer any more"
@@ -184,18 +184,18 @@ class Worker:
         return kind, value
 
     def _send(self, value: Any) -> None:
-        with contextlib.suppress(OSError):  # it has died: its connection reads as ended
+        with contextlib.suppress(OSError):  # it has died; ``receive`` will say so
             self.connection.send(value)
 
     def stop(self) -> None:
-        """End it, now if it must be."""
+        """End the worker, by force if it does not end itself."""
         self._send(None)
         self.connection.close()
         if not self._wait(5):
             self._kill()
 
     def _wait(self, seconds: float) -> bool:
-        """Whether its process has ended, or does within ``seconds``."""
+        """Whether the worker's process ends within ``seconds``."""
         try:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -208,7 +208,7 @@ class Worker:
 
 
 class Attempts:
-    """Counts how often a submission brought its worker down: after the second time the class goes on without it."""
+    """Counts how often a submission ended its worker. After the second time it gets a fault and the class goes on."""
 
     def __init__(self, assignment: Assignment):
         self.assignment = assignment
@@ -217,9 +217,9 @@ class Attempts:
         self.any_done = False
 
     def failed(self, task: Task, kind: str, value: str) -> SubmissionResult | None:
-        """What to do after a worker's message of ``kind``: the result that says so, or None to try again.
+        """Handle a worker's failure of ``kind``. Returns the fault to record, or None to try again.
 
-        Raises GradingError when it is not about the submission.
+        Raises GradingError if the failure does not concern the submission.
         """
         if kind == "cannot start":
             raise GradingError(value)
@@ -228,7 +228,7 @@ class Attempts:
         if self.failures[name] < TRIES:
             return None
         if kind == "cannot" and not self.any_done:
-            raise GradingError(value)  # so it will be with everybody
+            raise GradingError(value)  # every submission would fail so
         reason = (
             value
             if kind in ("fault", "cannot")
@@ -238,7 +238,7 @@ class Attempts:
 
 
 def _fault(task: Task, assignment: Assignment, trace: str) -> SubmissionResult:
-    """The result of a submission on which the harness itself failed: ours to look into, and no grade."""
+    """The result of a submission on which the harness itself failed: the error for its maintainers, and no grade."""
     return SubmissionResult(
         task.submission.student, assignment.lab, "crashed", 0.0, spec(assignment.lab).max_score, 0.0,
         notes=(*task.submission.notes, FAULT_NOTE), submitted_at=task.submission.submitted_at,

@@ -1,4 +1,4 @@
-"""Refuses paths that submissions can read: what lies in a folder that each of them sees."""
+"""Refuses paths that submissions can read, such as folders below /usr."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.sandbox.jail.visible import shown_through
 
 
 def refuse_world_readable(*folders: Path) -> None:
-    """Raise ``UserError`` when the course, its salt or one of the class's ``folders`` lies where submissions can read it."""
+    """Raise ``UserError`` if submissions can read the course, its salt or one of the class's ``folders``."""
     for path in (course_root(), course_file(), salt_file(), *folders):
         if shown := shown_through(path):
             raise UserError(

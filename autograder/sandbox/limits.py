@@ -1,4 +1,4 @@
-"""The limits on a submission, as data."""
+"""The limits on a submission's time, memory, files, processes and output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MEBIBYTE = 1 << 20
 class Limits:
     """The limits on one submission. Seconds are wall-clock time unless the name says otherwise.
 
-    What a busy machine kept it waiting for a processor is given back (``RemoteTransport``).
+    Time spent waiting for a processor on a busy machine is given back (``RemoteTransport``).
     """
 
     #: One cell of the notebook.
@@ -23,8 +23,7 @@ class Limits:
     total_seconds: float = 300.0
     #: CPU time of each process.
     cpu_seconds: int = 300
-    #: Memory beyond what the preloaded libraries take: of one process by RLIMIT_DATA, of all together by
-    #: the watchdog.
+    #: Memory beyond that of the preloaded libraries. RLIMIT_DATA limits each process; the watchdog limits all together.
     memory_bytes: int = 2048 * MEBIBYTE
     #: Processes and threads.
     processes: int = 64
@@ -34,7 +33,7 @@ class Limits:
     #: The largest file, and all of /tmp and the working directory together.
     file_bytes: int = 64 * MEBIBYTE
     scratch_bytes: int = 128 * MEBIBYTE
-    #: Text and pictures that one cell may put out; the rest is dropped.
+    #: The most text and pictures of one cell's output; the rest is dropped.
     output_bytes: int = 200_000
     picture_bytes: int = 2 * MEBIBYTE
     #: Separate outputs of one cell.
@@ -42,13 +41,13 @@ class Limits:
 
     @property
     def cells_seconds(self) -> float:
-        """The seconds that all cells of the notebook may take; the rest is kept for the questions."""
+        """The seconds for all cells of the notebook; the rest is reserved for the questions."""
         return 0.75 * self.total_seconds
 
     def question_seconds(self, questions: int) -> float:
-        """The seconds of each of so many questions that no cell and no other question can spend."""
+        """The seconds reserved for each of ``questions`` questions, which no cell or other question can spend."""
         return (self.total_seconds - self.cells_seconds) / max(1, questions)
 
     def as_dict(self) -> dict[str, Any]:
-        """For the zygote's configuration."""
+        """The limits as a dictionary, for the zygote's configuration."""
         return asdict(self)

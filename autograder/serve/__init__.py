@@ -1,1 +1,1 @@
-"""The live class: students hand in and hear in a second; the lecturer sees what the room misunderstands."""
+"""The live class: students hand in and get a verdict within seconds; the lecturer sees the room's misconceptions."""

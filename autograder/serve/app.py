@@ -1,4 +1,4 @@
-"""Puts the service together and runs it until it is told to end."""
+"""Builds the service and runs it until it gets a signal to end."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from autograder.serve.screen import Demo, Events, Screen, StartStop
 from autograder.serve.service import Options, Part, Service
 from autograder.serve.team import Ask, Decide, State, Team
 
-#: Bytes of a request that is no notebook, and seconds that anybody has to send one.
+#: The most bytes of a request without a notebook, and seconds to send a request.
 SMALL, BODY_SECONDS = 64 << 10, 120.0
 #: Seconds that a connection may wait before its request's headers are in.
 IDLE_SECONDS = 30.0
 
 
 class Nothing(Handler):
-    """Every other address."""
+    """Answers 404 at every unknown address."""
 
     def prepare(self) -> None:
         super().prepare()
@@ -73,7 +73,7 @@ def application(service: Service) -> Application:
             "path": base,
             "secure": service.options.secure,
         },
-        log_function=lambda handler: None,  # an invitation's link is a password, not to be written down
+        log_function=lambda handler: None,  # an invitation's link is a password and must not be logged
     )
     if service.options.hub:
         hub.add_callback(made, base)
@@ -87,7 +87,7 @@ def run(
     ready: Callable[[Service], None],
     part: Callable[[Service], Part] | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM. ``ready`` is told when the first notebook would be graded at once."""
+    """Serve until SIGINT or SIGTERM. ``ready`` is called once a notebook would be graded immediately."""
     options.out.mkdir(parents=True, exist_ok=True)
     options.live.mkdir(exist_ok=True, mode=0o700)
     with sole_writer(options.live), contextlib.closing(Service(options)) as service:
@@ -115,7 +115,7 @@ async def _serve(service: Service, address: str, port: int, ready: Callable[[Ser
 
 
 def server_of(service: Service, most: int) -> LimitedServer:
-    """A server of at most so many connections."""
+    """A server with at most ``most`` connections."""
     return LimitedServer(
         application(service), answering=service.answering, most=most, max_body_size=SMALL, body_timeout=BODY_SECONDS,
         idle_connection_timeout=IDLE_SECONDS, max_header_size=16 << 10,

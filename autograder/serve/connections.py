@@ -1,4 +1,4 @@
-"""Limits how many connections the service holds; silent ones make way for new ones."""
+"""Limits the number of the service's connections; idle connections are closed to admit new ones."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 from tornado.httpserver import HTTPServer
 from tornado.iostream import IOStream
 
-#: Files that the journal, the graders and uploads need beside the connections; and connections enough for any class.
+#: Open files reserved for journal, graders and uploads; and the most connections, enough for any class.
 FILES_KEPT, MOST = 256, 3000
-#: When all places are taken, one in so many connections is closed.
+#: When the server is full, one in this many connections is closed.
 SHARE = 16
 
 
 class LimitedServer(HTTPServer):
-    """Tornado's server with at most ``most`` connections, so that idle strangers block nobody.
+    """Tornado's server with at most ``most`` connections, so that idle connections block nobody.
 
-    Connections in ``answering`` wait for an answer and stay. The address with the most connections loses some first, those
-    silent for longest before the rest; behind a proxy all have one address.
+    Connections in ``answering`` wait for an answer and are not closed. The address with the most connections loses its
+    longest idle ones first. Behind a proxy all connections have the same address.
     """
 
     def initialize(self, *args: Any, **kwargs: Any) -> None:
@@ -28,11 +28,11 @@ class LimitedServer(HTTPServer):
         self.answering: Collection[IOStream] = kwargs.pop("answering")
         self.most: int = kwargs.pop("most")
         super().initialize(*args, **kwargs)
-        #: connection -> its address; the one that spoke last stands last.
+        #: connection -> its address, in order of last activity.
         self.open: dict[IOStream, str] = {}
 
     def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
-        """Accept a connection, or close it where no other could make way."""
+        """Accept a connection, or close it if no other can be closed."""
         if len(self.open) >= self.most:
             self._close_silent()
         if len(self.open) >= self.most:
@@ -62,7 +62,7 @@ class LimitedServer(HTTPServer):
 
 
 def most_connections() -> int:
-    """The connections for which this process has files, after raising its limit as far as the system allows."""
+    """The most connections that this process can open, after raising its limit as far as the system allows."""
     now, hardest = resource.getrlimit(resource.RLIMIT_NOFILE)
     wished = MOST + FILES_KEPT
     if now < wished:

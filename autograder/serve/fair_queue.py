@@ -1,4 +1,4 @@
-"""The queue of attempts: students take turns, so that nobody's hundred or endless notebook delays another's one."""
+"""The queue of attempts: students take turns, so that many or slow notebooks of one student do not delay the others'."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections import OrderedDict, deque
 
 from autograder.serve.journal import Attempt
 
-#: Seconds that a notebook is thought to take before one was graded.
+#: The estimated seconds for a notebook before any was graded.
 FIRST_GUESS = 1.0
-#: A notebook is slow that takes more seconds than this, and more than ``TIMES`` as long as half of the last ones.
+#: A notebook is slow if it took more than ``SLOW`` seconds and more than ``TIMES`` the median of the last ones.
 SLOW, TIMES = 30.0, 3.0
-#: A class's first notebooks alone do not say what is usual: so many guesses count with them.
+#: The number of guesses that count in the median, because a class's first notebooks alone do not tell what is usual.
 GUESSES = 5
 
 
 class FairQueue:
-    """The attempts that wait, by student. Its methods may be called from any thread.
+    """The waiting attempts, by student. Its methods may be called from any thread.
 
     At most one notebook of a student is graded at a time. Students whose last notebook was slow come after the others, and
-    never hold the last grader, where there are two. It is bounded by who fills it: see ``rules.may_hand_in``.
+    with two or more graders they never occupy the last one. ``rules.may_hand_in`` bounds the length of the queue.
     """
 
     def __init__(self, workers: int):
@@ -29,7 +29,7 @@ class FairQueue:
         self._waiting: OrderedDict[str, deque[Attempt]] = OrderedDict()
         #: The students whose notebook is being graded.
         self._under_way: set[str] = set()
-        #: The seconds that each student's last notebook took, and those that were graded last; and how many are slow now.
+        #: The seconds of each student's last notebook, those of the last notebooks of all, and how many are slow at present.
         self._last: dict[str, float] = {}
         self._took: deque[float] = deque([FIRST_GUESS] * GUESSES, maxlen=50)
         self._slow = SLOW
@@ -40,13 +40,13 @@ class FairQueue:
             return sum(map(len, self._waiting.values())) + len(self._under_way)
 
     def put(self, attempt: Attempt) -> None:
-        """Have an attempt wait behind the student's others."""
+        """Add an attempt after the student's others."""
         with self._changed:
             self._waiting.setdefault(attempt.student, deque()).append(attempt)
             self._changed.notify()
 
     def take(self) -> Attempt | None:
-        """The next attempt, when there is one; None once the queue is closed. ``done`` follows."""
+        """Wait for the next attempt; None once the queue is closed. The caller calls ``done`` afterwards."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._next() is not None)
             student = self._next()
@@ -55,12 +55,12 @@ class FairQueue:
             attempts = self._waiting.pop(student)
             attempt = attempts.popleft()
             if attempts:
-                self._waiting[student] = attempts  # at the end: the others come first
+                self._waiting[student] = attempts  # at the end: other students come first
             self._under_way.add(student)
             return attempt
 
     def _next(self) -> str | None:
-        """The student whose notebook is graded next; None while all wait."""
+        """The student whose notebook is graded next; None if nobody's can be."""
         free = [student for student in self._waiting if student not in self._under_way]
         slow = sum(map(self._is_slow, self._under_way))
         if slow >= max(1, self.workers - 1):
@@ -71,7 +71,7 @@ class FairQueue:
         return self._last.get(student, 0.0) > self._slow
 
     def done(self, attempt: Attempt, seconds: float | None = None) -> None:
-        """Note that an attempt was graded in so many ``seconds``; None for one that was not."""
+        """Note that grading an attempt took ``seconds``; None if it was not graded."""
         with self._changed:
             self._under_way.discard(attempt.student)
             if seconds is not None:
@@ -81,12 +81,12 @@ class FairQueue:
             self._changed.notify_all()
 
     def waiting_of(self, student: str) -> int:
-        """How many attempts of a student wait."""
+        """The number of a student's waiting attempts."""
         with self._changed:
             return len(self._waiting.get(student, ()))
 
     def ahead_of(self, attempt: Attempt) -> int | None:
-        """The number of attempts graded before this one; None when it no longer waits."""
+        """The number of attempts to be graded before this one; None if it no longer waits."""
         with self._changed:
             own = self._waiting.get(attempt.student, ())
             place = next((i for i, waiting in enumerate(own) if waiting.id == attempt.id), None)
@@ -102,12 +102,12 @@ class FairQueue:
             return len(self._under_way) + others + place
 
     def seconds_for(self, ahead: int) -> float:
-        """An estimate of the seconds until an attempt with so many ahead is graded, from the median of recent ones."""
+        """The estimated seconds until an attempt with ``ahead`` others before it is graded, from the recent median."""
         with self._changed:
             return statistics.median(self._took) * (ahead // self.workers + 1)
 
     def close(self) -> None:
-        """Release the threads that wait for an attempt. Attempts that wait stay in the journal."""
+        """Release the threads that wait for an attempt. Waiting attempts stay in the journal."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

@@ -1,7 +1,7 @@
-"""Grades what waits, on the same workers as a class: warm, isolated, a worker that dies is replaced.
+"""Grades the waiting attempts on the same kind of workers as a class: warm and isolated; a worker that dies is replaced.
 
-The hidden inputs of each attempt are its own: what its verdict says about them is worth nothing for the grade, which is
-computed under the course's salt.
+Each attempt has its own hidden inputs. So its verdict tells nothing about the inputs of the grade, which is computed with
+the course's salt.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from autograder.serve.journal import Attempt, Journal
 
 log = logging.getLogger(__name__)
 
-#: Seconds before grading is tried again when the grader itself cannot (a course that is being edited, a full disk).
+#: Seconds before grading is tried again after the grader itself failed (a course that is being edited, a full disk).
 AGAIN_AFTER = 5.0
-#: How often a worker may die over an attempt without that being the attempt's doing: somebody may be killing processes.
+#: How often a worker may die on an attempt before the attempt is to blame: somebody may be killing processes.
 FORGIVEN = 2
-#: Workers that end before they were ever ready, one after another, mean that none ever will be.
+#: After this many workers in a row that end before they are ready, no more are started.
 NEVER_READY = 3
-#: The workers that one grader keeps warm, each for a lab.
+#: The most workers that one grader keeps warm, each for one lab.
 KEPT_WARM = 3
 
 
@@ -41,11 +41,11 @@ def salt_of(attempt: Attempt) -> str:
 
 
 class CannotGradeHere(GradingError):
-    """No isolation, other libraries: it would be so at the next try, too."""
+    """This machine cannot grade (no isolation, other libraries), so trying again does not help."""
 
 
 class Graders:
-    """Threads that each grade one attempt after another and keep its verdict; ``on_verdict`` is called with each."""
+    """Threads that grade attempts and store their verdicts. ``on_verdict`` is called with each verdict."""
 
     def __init__(
         self,
@@ -58,15 +58,15 @@ class Graders:
         self.queue = queue
         self.assignments = assignments
         self.on_verdict = on_verdict
-        #: Why nothing can be graded now, in a sentence for the team ("" when all is well).
+        #: The reason why nothing can be graded now, in a sentence for the team; "" if all is well.
         self.trouble = ""
-        #: Why nothing ever could; known once ``wait_warm`` has returned.
+        #: The reason why this machine can never grade, known after ``wait_warm``; "" if it can.
         self.hopeless = ""
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(queue.workers)]
         self._warm = threading.Semaphore(0)
 
     def start(self) -> None:
-        """Grade from now on, first what was left."""
+        """Start grading, beginning with attempts left from the last run."""
         for attempt in self.journal.open():
             if attempt.lab in self.assignments:
                 self.queue.put(attempt)
@@ -74,14 +74,14 @@ class Graders:
             thread.start()
 
     def wait_warm(self, seconds: float = 180.0) -> bool:
-        """Wait until every grader has its first worker ready; whether they have."""
+        """Wait until every grader's first worker is ready. Returns whether all are."""
         until = time.monotonic() + seconds
         return all(self._warm.acquire(timeout=max(0.0, until - time.monotonic())) for _ in self._threads)
 
     def stop(self) -> None:
-        """Grade no more; what is under way stays without a verdict and is graded at the next start.
+        """Stop grading. Attempts under way stay without a verdict and are graded at the next start.
 
-        Workers that are busy end with this process.
+        Busy workers end with this process.
         """
         self.queue.close()
         until = time.monotonic() + 5
@@ -97,8 +97,8 @@ class Graders:
             while (attempt := self.queue.take()) is not None:
                 try:
                     self._grade_one(attempt, workers)
-                except Exception as error:  # whatever it is: a grader lives as long as the service
-                    self._in_trouble(error, attempt)
+                except Exception as error:  # a grader must live as long as the service
+                    self._note_trouble(error, attempt)
         finally:
             workers.close()
 
@@ -111,13 +111,13 @@ class Graders:
             self.trouble = _sentence(error)
 
     def _grade_one(self, attempt: Attempt, workers: _WarmWorkers) -> None:
-        """Grade one attempt and keep its verdict, or have it wait again."""
+        """Grade one attempt and store its verdict. If that fails, put it back into the queue."""
         began = time.monotonic()
         try:
             result = workers.grade(attempt, self.journal)
             kept = self.journal.finish(attempt, result)
         except Exception as error:
-            self._in_trouble(error, attempt)
+            self._note_trouble(error, attempt)
             self.queue.done(attempt)
             time.sleep(AGAIN_AFTER)
             self.queue.put(attempt)
@@ -127,33 +127,32 @@ class Graders:
         if kept:
             self.on_verdict(attempt, result)
 
-    def _in_trouble(self, error: Exception, attempt: Attempt) -> None:
+    def _note_trouble(self, error: Exception, attempt: Attempt) -> None:
         self.trouble = _sentence(error)
-        log.exception("cannot deal with %s", attempt.receipt)
+        log.exception("cannot grade %s", attempt.receipt)
 
 
 def _sentence(error: Exception) -> str:
-    """An error as a sentence for the team."""
     return str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
 
 
 class _WarmWorkers:
-    """The workers of one grader: one for each lab, the longest unused makes way."""
+    """The workers of one grader: one for each lab. The least recently used is replaced."""
 
     def __init__(self, assignments: Mapping[str, Assignment]):
         self.assignments = assignments
         self.workers: dict[str, Worker] = {}
 
     def ready(self, lab: str) -> Worker:
-        """A worker for ``lab`` that is ready. ``GradingError`` when none can be had."""
+        """A ready worker for ``lab``. Raises ``GradingError`` if none can be started."""
         worker = self.workers.pop(lab, None) or self._started(lab)
-        self.workers[lab] = worker  # as the last one used
+        self.workers[lab] = worker  # as the most recently used
         while len(self.workers) > KEPT_WARM:
             self.workers.pop(next(iter(self.workers))).stop()
         return worker
 
     def _started(self, lab: str) -> Worker:
-        """A new worker, ready; another one when somebody ends it before it is."""
+        """Start a worker and wait until it is ready. If it is killed before, start another one."""
         for _ in range(NEVER_READY):
             worker = Worker(self.assignments[lab])
             kind, value = worker.receive()
@@ -165,10 +164,10 @@ class _WarmWorkers:
         raise GradingError("No worker can be started here: each one ended at once.")
 
     def grade(self, attempt: Attempt, journal: Journal) -> SubmissionResult:
-        """The verdict on an attempt, tried again when its worker dies."""
+        """The verdict on an attempt. Grading is tried again if the worker dies."""
         assignment = self.assignments[attempt.lab]
         tries = Attempts(assignment)
-        tries.any_done = True  # what one notebook brings about is never taken for everybody's
+        tries.any_done = True  # a failure on one notebook never counts as the machine's
         path = journal.notebook(attempt.lab, attempt.receipt)
         notebook = read(Submission(attempt.student, path, attempt.received_at), attempt.lab)
         task = Task(notebook, salt=salt_of(attempt))

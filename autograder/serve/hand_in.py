@@ -1,4 +1,4 @@
-"""The student's addresses: signing in, handing in, and hearing what became of it."""
+"""Request handlers for students: sign in, hand in, read verdicts."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from autograder.serve.handlers import Failure, Handler, Person, whole_number
 from autograder.serve.journal import Attempt, Journal, Refused, digest_of_token
 from autograder.serve.service import UPLOADS, UPLOADS_OF_ONE
 
-#: A notebook larger than this is not taken. One with all its figures has a tenth of it.
+#: A notebook larger than this is refused. A notebook with all figures has a tenth of this size.
 MAX_BYTES = 16 << 20
-#: Seconds without a byte after which a notebook is not waited for any more.
+#: Seconds without a byte after which an upload is ended.
 STALLED = 15.0
-#: How long an answer may be waited for.
+#: The most seconds that a request waits for a verdict.
 MAX_WAIT = 30.0
-#: How many answers one person may wait for at a time; more are given at once.
+#: How many waiting requests one person may have; further requests are answered at once.
 WAITS_OF_ONE = 12
-#: How many of a student's attempts are listed: the newest, and the one that counts.
+#: The most attempts listed of a student: the newest, and the one that counts.
 LISTED = 50
-#: A notebook's file holds this word, however it is written.
+#: Every notebook's file contains this word.
 _MARK = b'"cells"'
 
 
 class SignIn(Handler):
-    """``/in/TOKEN``: an invitation's link. Its page says whose it is: nobody comes in as a classmate without having read that."""
+    """``/in/TOKEN``: an invitation's link. Its page shows the name, so that nobody signs in as a classmate by mistake."""
 
     def get(self, token: str) -> None:
         invited = self._invited(token)
@@ -56,7 +56,7 @@ class SignIn(Handler):
         self.redirect(self.service.options.base)
 
     def _invited(self, token: str) -> Person:
-        """The person whom the link invites. ``Failure`` where somebody else is signed in."""
+        """The person whom the link invites. Raises ``Failure`` if somebody else is signed in."""
         invited = self.service.journal.invited(digest_of_token(token))
         if invited is None:
             raise Failure(403, "This invitation is not valid (any more): ask your teacher for a new one")
@@ -69,7 +69,7 @@ class SignIn(Handler):
 
 
 class SignOut(Handler):
-    """``/out``: the way out."""
+    """``/out``: signs out."""
 
     def post(self) -> None:
         self.sign_out()
@@ -77,7 +77,7 @@ class SignOut(Handler):
 
 
 class Home(Handler):
-    """``/``: a student's page, with every lab that can be handed in here."""
+    """``/``: a student's page with every lab that can be handed in."""
 
     def get(self) -> None:
         person = self.person()
@@ -105,7 +105,7 @@ class Home(Handler):
 
 
 def _own_attempt(handler: Handler, receipt: str) -> tuple[Person, Attempt]:
-    """The person who sent the request, and the attempt of the receipt. ``Failure`` where it is not theirs."""
+    """The person who sent the request, and the attempt of the receipt. Raises ``Failure`` if it is not theirs."""
     person, attempt = handler.person(), handler.service.journal.of_receipt(receipt)
     if attempt is None or (attempt.student != person.name and not person.team):
         raise Failure(403, "This is no receipt of yours")
@@ -120,7 +120,7 @@ def _card(handler: Handler, attempt: Attempt) -> dict[str, Any]:
 
 
 class Attempts(Handler):
-    """``/labs/LAB/attempts``: what a student handed in, as JSON; of very many the newest, and how many are left out."""
+    """``/labs/LAB/attempts``: a student's newest attempts as JSON, and how many are left out."""
 
     def get(self, lab: str) -> None:
         person = self.person()
@@ -138,7 +138,7 @@ class Attempts(Handler):
 
 
 class Receipt(Handler):
-    """``/receipts/RECEIPT``: one attempt, as JSON; with ``?wait=SECONDS`` not before it has a verdict, if that is soon."""
+    """``/receipts/RECEIPT``: one attempt as JSON. ``?wait=SECONDS`` waits that long for its verdict."""
 
     async def get(self, receipt: str) -> None:
         person, attempt = _own_attempt(self, receipt)
@@ -154,7 +154,7 @@ class Receipt(Handler):
 
 
 class Feedback(Handler):
-    """``/receipts/RECEIPT/feedback``: the feedback page of one attempt, the same that grading writes."""
+    """``/receipts/RECEIPT/feedback``: an attempt's feedback page, as grading writes it."""
 
     async def get(self, receipt: str) -> None:
         person, attempt = _own_attempt(self, receipt)
@@ -177,7 +177,7 @@ _one_page = threading.Lock()
 
 
 def feedback_on(journal: Journal, attempt: Attempt, demos: str) -> str:
-    """The page of an attempt, with the student's own code and what the team overruled; ``demos``: where they are served."""
+    """The feedback page of an attempt, with the team's decisions. ``demos``: the address of the demos."""
     result = journal.result(attempt)
     assert result is not None
     notebook = journal.notebook(attempt.lab, attempt.receipt).read_text(encoding="utf-8", errors="replace")
@@ -202,12 +202,12 @@ def marks_on(journal: Journal, attempt: Attempt) -> TeacherMarks:
 
 @stream_request_body
 class HandIn(Handler):
-    """``/labs/LAB/hand-in``: the body is the notebook. It goes to the disk as it comes, whoever sends how much."""
+    """``/labs/LAB/hand-in``: receives a notebook as the body, and writes it to the disk while it arrives."""
 
     file: IO[bytes] | None = None
     path: Path | None = None
     stalled: asyncio.TimerHandle | None = None
-    #: Whose upload this counts as ("": nobody's).
+    #: The person for whom this upload counts ("" for nobody).
     counts = ""
 
     def prepare(self) -> None:
@@ -241,7 +241,7 @@ class HandIn(Handler):
             self._expect_more()
 
     def _expect_more(self) -> None:
-        """End the connection when nothing more of the notebook comes for a while."""
+        """End the connection if nothing more arrives for a while."""
         loop, connection = asyncio.get_running_loop(), self.request.connection
         self._stop_waiting()
         self.stalled = loop.call_later(STALLED, cast(HTTP1Connection, connection).close)
@@ -278,7 +278,7 @@ class HandIn(Handler):
         if self.file is not None:
             self.file.close()
         if self.path is not None:
-            with contextlib.suppress(FileNotFoundError):  # it has its place, as it should
+            with contextlib.suppress(FileNotFoundError):  # it was moved to its place
                 self.path.unlink()
             self.path = None
         if self.counts:
@@ -290,7 +290,7 @@ _TOO_LARGE = f"The notebook is too large: at most {MAX_BYTES >> 20} MB are taken
 
 
 def _is_notebook(path: Path) -> bool:
-    """Whether a file looks like a notebook; grading finds out whether it is one."""
+    """Whether a file looks like a notebook. Only grading finds out whether it is valid."""
     content = path.read_bytes()
     return content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" and _MARK in content
 

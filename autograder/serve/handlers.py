@@ -1,4 +1,4 @@
-"""The base of all request handlers: authentication, host names, and security headers."""
+"""The base class of all request handlers: authentication, host names, security headers."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from autograder.pages.render import render
 from autograder.serve.journal import digest_of_token
 from autograder.serve.service import Service
 
-#: How long a browser stays signed in.
+#: The days that a browser stays signed in.
 SESSION_DAYS = 30
 _COOKIE = "autograder-session"
 
 
 @dataclass(frozen=True)
 class Person:
-    """The person who sent a request. Members of the ``team`` may see everybody's work."""
+    """The person who sent a request. Members of the ``team`` may see all students' work."""
 
     name: str
     team: bool = False
 
 
 class Failure(HTTPError):
-    """A request that fails with a sentence. (``HTTPError`` would put it into the status line, which knows no accents.)"""
+    """A request fails with a sentence. (``HTTPError`` would put it into the status line, which is ASCII.)"""
 
     def __init__(self, status: int, sentence: str):
         super().__init__(status)
@@ -39,23 +39,23 @@ class Failure(HTTPError):
 
 
 def whole_number(text: str) -> int:
-    """The number of a header or an address, in digits of ASCII. A ``Failure`` of 400 for anything else."""
+    """The number in a header or address, in ASCII digits. Raises ``Failure`` (400) for anything else."""
     if not re.fullmatch(r"[0-9]{1,15}", text):
-        raise Failure(400, "What was sent has something else where a whole number belongs")
+        raise Failure(400, "The request must have a whole number there")
     return int(text)
 
 
 class Handler(RequestHandler):
-    """One request. A person is known by a token in the header ``Authorization``, or by a signed cookie; never by both."""
+    """One request. A token in the header ``Authorization`` or a signed cookie identifies the person, never both."""
 
     def initialize(self, service: Service) -> None:
         self.service = service
         self._nonce = secrets.token_urlsafe(12)
 
     def prepare(self) -> None:
-        """Refuse names that are not ours: a stranger's page could otherwise point its own name here (DNS rebinding).
+        """Refuse host names of other sites: their pages could otherwise send requests here (DNS rebinding).
 
-        A hub's cookies are for the hub's name only, and which that is it need not tell.
+        A service of a hub does not check: its cookies are valid for the hub's name only, and it may not know that name.
         """
         self.service.answering.add(self._stream)
         if not self.service.options.hub and self.request.host.lower() not in self.hosts:
@@ -69,12 +69,12 @@ class Handler(RequestHandler):
         return cast(HTTP1Connection, self.request.connection).stream
 
     def on_finish(self) -> None:
-        """Its connection may make way for another from now on."""
+        """Allow the connection to be closed for another from now on."""
         self.service.answering.discard(self._stream)
 
     @property
     def hosts(self) -> set[str]:
-        """The names by which it may be called."""
+        """The host names that requests may use."""
         options = self.service.options
         port = urlsplit(options.url).port
         ours = {options.host}
@@ -89,11 +89,11 @@ class Handler(RequestHandler):
         self.set_header("Cross-Origin-Resource-Policy", "same-origin")
         self.clear_header("Server")
 
-    # Who asks
+    # Authentication
 
     @property
     def _bearer(self) -> str | None:
-        """The token of a program; None for a browser."""
+        """A program's token; None for a browser."""
         header = self.request.headers.get("Authorization")
         if header is None:
             return None
@@ -111,7 +111,7 @@ class Handler(RequestHandler):
         return Person(*invited) if invited else None
 
     def person(self, *, team: bool = False) -> Person:
-        """The person who sent the request. ``Failure`` for a stranger, and, where ``team`` is asked for, for a student."""
+        """The person who sent the request. Raises ``Failure`` for a stranger, and for a student if ``team`` is required."""
         person = self.current_user
         if person is None:
             raise Failure(401, "Nobody is signed in: open your invitation link first")
@@ -121,25 +121,25 @@ class Handler(RequestHandler):
         return person
 
     def sign_in(self, digest: str) -> None:
-        """Keep somebody signed in, whose token has this digest."""
+        """Keep the person signed in whose token has this digest."""
         self.set_signed_cookie(
             _COOKIE, digest, expires_days=SESSION_DAYS, path=self.service.options.base,
             httponly=True, samesite="Lax", secure=self.service.options.secure,
         )  # fmt: skip
 
     def sign_out(self) -> None:
-        """Forget who was signed in."""
+        """Sign the person out."""
         self.clear_cookie(_COOKIE, path=self.service.options.base)
 
     def check_xsrf_cookie(self) -> None:
-        """A program shows its token with each request; a browser must come from a page of ours."""
+        """Accept a program's token, which comes with each request; a browser's request must come from a page of this service."""
         if self._bearer is not None:
             return
         self.check_origin()
         super().check_xsrf_cookie()
 
     def check_origin(self) -> None:
-        """Refuse what a page of another site sends."""
+        """Refuse requests from pages of other sites."""
         origin = self.request.headers.get("Origin")
         host = self.request.host.lower()
         if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
@@ -158,13 +158,13 @@ class Handler(RequestHandler):
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
-            raise Failure(400, "What was sent is no JSON object")
+            raise Failure(400, "The request's body is no JSON object")
         return value
 
-    # What is answered
+    # Answers
 
     def page(self, template: str, script: str = "", **values: object) -> None:
-        """Answer with a page that loads nothing and runs our script only."""
+        """Answer with a page that loads nothing and runs only this service's script."""
         scripts = f"script-src 'nonce-{self._nonce}'; " if script else ""
         self.set_header(
             "Content-Security-Policy",
@@ -191,7 +191,7 @@ class Handler(RequestHandler):
         self.finish(value)
 
     def write_error(self, status_code: int, **about: Any) -> None:
-        """A sentence: as a page for who looks at one, as JSON for a program. Nothing of the error itself."""
+        """Answer with a sentence, as a page for browsers and as JSON for programs, without the error itself."""
         error = about["exc_info"][1] if "exc_info" in about else None
         known = error.sentence if isinstance(error, Failure) else _IN_WORDS.get(status_code)
         message = (known or "Something went wrong here, which is not your fault").rstrip(".") + "."

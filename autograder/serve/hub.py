@@ -1,4 +1,4 @@
-"""The live class as a service of JupyterHub: the hub says who asks, by its cookies and its tokens."""
+"""The live class as a service of JupyterHub, whose cookies and tokens identify people."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from autograder.course.policy_file import settings
 from autograder.errors import UserError
 from autograder.serve.handlers import Failure, Handler, Person
 
-#: What the hub tells a service that it starts.
+#: Environment variables that the hub sets for its services.
 PREFIX, WHERE = "JUPYTERHUB_SERVICE_PREFIX", "JUPYTERHUB_SERVICE_URL"
 
 
 def started_by_hub() -> tuple[str, str, int]:
-    """The path before every address, and the address and port to listen on. ``UserError`` without a hub."""
+    """The prefix of all paths, and the address and port to listen on. Raises ``UserError`` without a hub."""
     prefix, where = os.environ.get(PREFIX), urlsplit(os.environ.get(WHERE, ""))
     if not prefix or not where.hostname or not where.port:
         raise UserError(
@@ -28,26 +28,26 @@ def started_by_hub() -> tuple[str, str, int]:
     return prefix, where.hostname, where.port
 
 
-#: Seconds that the hub has for saying who somebody is, and the longest address that a login goes back to.
+#: Seconds in which the hub must identify a person, and the most characters of the page address in a login.
 ANSWERS_WITHIN, LONGEST_ADDRESS = 5, 500
 
 
 class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
-    """A request on a hub: who asks is whom the hub knows.
+    """A request to a service of a hub. The hub identifies the person.
 
-    The hub is asked while other requests are answered: by a stranger's token it may be asked as often as anybody likes.
+    The hub is asked without blocking other requests: strangers can cause any number of these questions.
     """
 
-    #: What the hub says of the person who sent the request; None of a stranger.
+    #: The hub's record of the person who sent the request; None for a stranger.
     _model: dict[str, Any] | None = None
 
     async def prepare(self) -> None:  # type: ignore[override]  # tornado awaits it
-        """Ask the hub who it is; send browsers that nobody knows to the hub's login."""
+        """Ask the hub who sent the request. Redirect unknown browsers to the hub's login."""
         try:
             self._model = await asyncio.wait_for(self._asked(), ANSWERS_WITHIN)
         except (TimeoutError, HTTPError):
-            raise Failure(503, "The hub does not say who you are: try again in a minute") from None
-        self.__dict__.pop("_current_user", None)  # what was thought before the hub had answered
+            raise Failure(503, "The hub does not answer who you are: try again in a minute") from None
+        self.__dict__.pop("_current_user", None)  # cached before the hub had answered
         super().prepare()
         looking = "text/html" in self.request.headers.get("Accept", "")
         if looking and self.request.method == "GET" and self.current_user is None:
@@ -56,19 +56,19 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
             self.redirect(self._login())
 
     def _asked(self) -> Any:
-        """The hub's answer, to be awaited: of a program by its token, of a browser by what it shows."""
+        """An awaitable for the hub's record of the person, from a program's token or a browser's cookie."""
         if self._bearer is not None:
             return self.hub_auth.user_for_token(self._bearer, sync=False)
         return self.hub_auth.get_user(self, sync=False)
 
     def _login(self) -> str:
-        """The hub's login. Its part of this service keeps the address that was asked for: a short one."""
+        """The address of the hub's login, which remembers the requested page. Long addresses are refused."""
         if len(self.request.uri or "") > LONGEST_ADDRESS:
-            raise Failure(414, "No page of ours has such a long address")
+            raise Failure(414, "No page here has such a long address")
         return str(self.get_login_url())
 
     def get_current_user(self) -> Person | None:
-        """The person who sent the request, by the class list's name. The team is the hub's admins and those in course.toml."""
+        """The person who sent the request, by the class list's name. The team: the hub's admins and course.toml's ``team``."""
         try:
             model = self.check_hub_user(self._model) if self._model else None
         except UserNotAllowed:
@@ -79,12 +79,12 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
         try:
             student = self.service.student_of(name)
         except UserError as error:
-            self.current_user = None  # the page that says so asks once more
+            self.current_user = None  # the error page reads it again
             raise Failure(403, str(error)) from None
         return Person(student, bool(model.get("admin")) or name in settings().team)
 
     def check_xsrf_cookie(self) -> None:
-        """A browser shows the token of our page, which the hub's session signs."""
+        """Check the token of this service's page, which the hub's session signs."""
         if self._bearer is not None:
             return
         self.check_origin()
@@ -92,11 +92,11 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
 
 
 def on_hub(handler: type[Handler]) -> type[Handler]:
-    """A handler for a service of a hub."""
+    """The handler class for a service of a hub."""
     return cast(type[Handler], type(handler.__name__, (OnHub, handler), {}))
 
 
 def add_callback(application: Application, base: str) -> None:
-    """Where the hub sends a browser back after its login."""
+    """Add the address to which the hub redirects a browser after its login."""
     callback: Any = HubOAuthCallbackHandler
     application.add_handlers(".*", [(base + "oauth_callback", cast(type[RequestHandler], callback))])

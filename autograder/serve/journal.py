@@ -1,8 +1,8 @@
-"""The record of a live class: every notebook with its receipt and verdict, and people's decisions.
+"""The record of a live class: every notebook with its receipt and verdict, and the team's decisions.
 
-The notebooks are files; all else is one SQLite database that waits for the disk at each commit (``synchronous = FULL``).
-A row is written after its notebook has reached the disk, and a receipt is given after its row has. So whatever ends the
-process, or the machine: who has a receipt is graded, and a verdict that is there is not made again. Nothing deletes an attempt.
+The notebooks are files. Everything else is in an SQLite database that waits for the disk at each commit (``synchronous =
+FULL``). A row is written after its notebook has reached the disk, a receipt is given after its row has. So even after a
+crash every notebook with a receipt is graded, and no verdict is made twice. Attempts are never deleted.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from typing import Any
 from autograder.errors import GradingError, UserError
 from autograder.results import UNREAD, SubmissionResult
 
-#: All of an attempt but its result, which may be large, and lies in a table of its own so that lists never read past it.
+#: The columns of an attempt. Its result may be large and is in a table of its own, so that lists do not read it.
 _LISTED = "id, lab, student, number, receipt, digest, size, received, graded, status, score, fault, points"
 
-#: Without 0, 1, I and O, which people read aloud wrongly.
+#: Letters and digits of a receipt, without 0, 1, I and O, which are easily confused.
 _LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The summary of an attempt's result for lists and counts; ``Journal.result`` has the whole."""
+    """The summary of an attempt's result for lists and counts. ``Journal.result`` has the full result."""
 
     status: str
     score: float
@@ -46,42 +46,42 @@ class Verdict:
 
     @property
     def readable(self) -> bool:
-        """Whether there was a notebook to grade."""
+        """Whether the notebook could be read."""
         return self.status not in UNREAD
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One notebook that came in. ``verdict`` is that under inputs of its own; None until there is one."""
+    """One received notebook. ``verdict`` is from the attempt's own hidden inputs; None until it is graded."""
 
     id: int
     lab: str
     student: str
-    #: 1 for the student's first of this lab.
+    #: The number of the student's attempt at this lab, from 1.
     number: int
     receipt: str
     #: SHA-256 of the notebook.
     digest: str
     size: int
-    #: When it was on disk, in seconds since 1970.
+    #: When it had reached the disk, in seconds since 1970.
     received: float
     verdict: Verdict | None = None
     graded: float | None = None
 
     @property
     def received_at(self) -> str:
-        """When it came in, as nbgrader writes times."""
+        """The time of receipt in nbgrader's format."""
         return f"{datetime.fromtimestamp(self.received, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
     @property
     def counted(self) -> bool:
-        """Whether it uses up one of the student's attempts: not where the grader itself failed."""
+        """Whether it counts against the student's attempts; not if the grader itself failed."""
         return self.verdict is None or not self.verdict.fault
 
 
 @dataclass(frozen=True)
 class Event:
-    """An action of the team, or of a student who asks for a regrade."""
+    """An action of the team, or a student's request for a regrade."""
 
     id: int
     at: float
@@ -93,14 +93,14 @@ class Event:
 
 
 class Refused(UserError):
-    """A notebook that is not taken: one sentence for the student. ``retry_after``: in how many seconds it would be."""
+    """A notebook is refused, with one sentence for the student. ``retry_after``: seconds until it would be accepted."""
 
     def __init__(self, sentence: str, retry_after: float | None = None):
         super().__init__(sentence)
         self.retry_after = retry_after
 
 
-#: Raises ``Refused`` where a student with these attempts at a lab may not hand in now.
+#: Raises ``Refused`` if a student with these attempts at a lab may not hand in now.
 Allowed = Callable[[Sequence[Attempt]], None]
 
 
@@ -108,7 +108,7 @@ class Journal:
     """The folder of a live class. Its methods may be called from any thread."""
 
     def __init__(self, folder: Path):
-        # Resolved: a notebook that lies behind a link is not graded.
+        # Resolved, because notebooks behind a link are not graded.
         self.folder = folder.resolve()
         self.incoming = self.folder / "incoming"
         self._lock = threading.RLock()
@@ -127,17 +127,17 @@ class Journal:
         _to_disk(self.folder)
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the database."""
         with self._lock:
             self._db.close()
 
     # Notebooks
 
     def receive(self, lab: str, student: str, file: Path, allowed: Allowed) -> tuple[Attempt, bool]:
-        """Take a notebook that lies in ``incoming``: the attempt, and whether it is new.
+        """Record a notebook from ``incoming``. Returns the attempt, and whether it is new.
 
-        The bytes of the student's last attempt once more are that attempt. Raises ``Refused`` when ``allowed`` does.
-        When this returns, the notebook and its row have reached the disk.
+        The same bytes as the student's last attempt make no new attempt. Raises ``Refused`` if ``allowed`` does.
+        On return the notebook and its row have reached the disk.
         """
         digest, size = _digest_on_disk(file)
         with self._lock:
@@ -163,11 +163,11 @@ class Journal:
             return replace(attempt, id=added.lastrowid or 0), True
 
     def notebook(self, lab: str, receipt: str) -> Path:
-        """Where the notebook of a receipt lies."""
+        """The path of a receipt's notebook."""
         return self.folder / "notebooks" / lab / f"{receipt}.ipynb"
 
     def finish(self, attempt: Attempt, result: SubmissionResult) -> bool:
-        """Keep the verdict on an attempt, unless it has one; whether this one was kept."""
+        """Store the verdict on an attempt unless it has one. Returns whether it was stored."""
         with self._change():
             done = self._db.execute(
                 "UPDATE attempts SET graded = ? WHERE id = ? AND graded IS NULL", (time.time(), attempt.id)
@@ -186,12 +186,12 @@ class Journal:
         self._db.execute("INSERT OR REPLACE INTO results VALUES (?, ?)", (number, text))
 
     def result(self, attempt: Attempt) -> SubmissionResult | None:
-        """The whole result of an attempt; None until there is one."""
+        """The full result of an attempt; None until it is graded."""
         rows = self._run("SELECT result FROM results WHERE attempt = ?", attempt.id)
         return _result(rows[0][0]) if rows else None
 
     def attempts(self, lab: str, student: str | None = None) -> list[Attempt]:
-        """The attempts at a lab, of one student or of all, in the order in which they came."""
+        """The attempts at a lab, of one student or of all, oldest first."""
         if student is None:
             return self._attempts("WHERE lab = ?", lab)
         return self._attempts("WHERE lab = ? AND student = ?", lab, student)
@@ -210,7 +210,7 @@ class Journal:
         return self._attempts("WHERE graded IS NULL")
 
     def judge_again(self, attempt: Attempt, who: str) -> None:
-        """Take an attempt's verdict away, which the log keeps: it will be made again."""
+        """Remove an attempt's verdict, so that it is graded again. The log keeps the old verdict."""
         result = self.result(attempt)
         kept = result.as_json() if result is not None else None
         with self._lock:
@@ -229,7 +229,7 @@ class Journal:
     # People
 
     def invite(self, student: str, *, team: bool = False) -> str:
-        """A new token for somebody; one that they had is worth nothing from now on. Only its digest is kept."""
+        """A new token for a person, which makes their old one invalid. Only its digest is stored."""
         token = secrets.token_urlsafe(24)
         with self._lock:
             self._run("DELETE FROM invitations WHERE student = ?", student)
@@ -242,40 +242,40 @@ class Journal:
         return (rows[0][0], bool(rows[0][1])) if rows else None
 
     def everybody_invited(self) -> set[str]:
-        """All who have a token."""
+        """The names of all people with a token."""
         return {name for (name,) in self._run("SELECT student FROM invitations")}
 
     def digest_of(self, student: str, *, team: bool) -> str:
-        """The digest of the token by which somebody is known, for whom another system vouches; without a token they get one."""
+        """The digest of the token of a person whom another system has identified. A person without a token gets one."""
         with self._lock:
             self._run("UPDATE invitations SET team = ? WHERE student = ?", team, student)
             rows = self._run("SELECT token FROM invitations WHERE student = ?", student)
             return str(rows[0][0]) if rows else digest_of_token(self.invite(student, team=team))
 
     def is_team(self, name: str) -> bool | None:
-        """Whether somebody with a token is of the team; None for nobody."""
+        """Whether the person belongs to the team; None for a person without a token."""
         rows = self._run("SELECT team FROM invitations WHERE student = ?", name)
         return bool(rows[0][0]) if rows else None
 
-    # What is known of another system
+    # Notes about other systems
 
     def note(self, kind: str, name: str, value: Any) -> None:
-        """Note a value (JSON) in place of what was noted under this name."""
+        """Store a JSON value under this kind and name, replacing an earlier value."""
         query = "INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)"
         self._run(query, kind, name, time.time(), json.dumps(value))
 
     def notes(self, kind: str) -> dict[str, Any]:
-        """Everything that was noted of this kind."""
+        """All values stored under this kind, by name."""
         rows = self._run("SELECT name, value FROM notes WHERE kind = ?", kind)
         return {name: json.loads(value) for name, value in rows}
 
     def noted(self, kind: str, name: str) -> Any:
-        """The value noted under this name; None without one."""
+        """The value stored under this kind and name, or None."""
         rows = self._run("SELECT value FROM notes WHERE kind = ? AND name = ?", kind, name)
         return json.loads(rows[0][0]) if rows else None
 
     def is_first_use(self, kind: str, name: str, seconds: float) -> bool:
-        """Note that something is used, which nobody may use again; forget what was used so many seconds ago."""
+        """Whether a name is used for the first time within ``seconds``. Notes the use and forgets older ones."""
         now = time.time()
         with self._change():
             self._db.execute("DELETE FROM notes WHERE kind = ? AND at < ?", (kind, now - seconds))
@@ -285,14 +285,14 @@ class Journal:
     # The log
 
     def log(self, who: str, what: str, lab: str = "", student: str = "", **details: Any) -> None:
-        """Note what somebody did."""
+        """Log an action of a person."""
         query = "INSERT INTO events (at, who, what, lab, student, details) VALUES (?, ?, ?, ?, ?, ?)"
         self._run(query, time.time(), who, what, lab, student, json.dumps(details, ensure_ascii=False))
 
     def events(
         self, *what: str, lab: str | None = None, student: str | None = None, last: int = -1
     ) -> list[Event]:
-        """The events of these kinds in order, or only the ``last`` so many."""
+        """The events of these kinds, oldest first; with ``last``, only that many of the latest."""
         query = f"SELECT * FROM events WHERE what IN ({', '.join('?' * len(what))})"
         values: list[str | int] = list(what)
         for column, value in (("lab", lab), ("student", student)):
@@ -302,13 +302,13 @@ class Journal:
         return [Event(**{**dict(row), "details": json.loads(row["details"])}) for row in reversed(rows)]
 
     def _run(self, query: str, *values: object) -> list[sqlite3.Row]:
-        """Run one statement; the rows that it gives."""
+        """Run one statement and return its rows."""
         with self._database():
             return self._db.execute(query, values).fetchall()
 
     @contextmanager
     def _database(self) -> Iterator[None]:
-        """Hold the database; what it refuses becomes a sentence."""
+        """Lock the database. Its errors are raised as ``UserError`` in one sentence."""
         with self._lock:
             try:
                 yield
@@ -319,14 +319,14 @@ class Journal:
 
     @contextmanager
     def _change(self) -> Iterator[None]:
-        """Several statements that take effect together or not at all."""
+        """Run several statements in one transaction."""
         with self._database():
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
                 self._db.execute("COMMIT")
             except BaseException:
-                with suppress(sqlite3.Error):  # a full disk may have undone it already
+                with suppress(sqlite3.Error):  # a full disk may have rolled back already
                     self._db.execute("ROLLBACK")
                 raise
 
@@ -340,17 +340,17 @@ def _attempt(row: dict[str, Any]) -> Attempt:
 
 @lru_cache(maxsize=500)
 def _result(stored: str) -> SubmissionResult:
-    """A result as it is stored. Whoever waits for one asks for their newest ones each time."""
+    """A result from its stored text, cached: pages that wait ask for their newest results each time."""
     return SubmissionResult.from_dict(json.loads(stored))
 
 
 def digest_of_token(token: str) -> str:
-    """The digest of a token, from which nobody can compute the token."""
+    """The digest of a token. The token cannot be computed from it."""
     return hashlib.sha256(token.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _digest_on_disk(file: Path) -> tuple[str, int]:
-    """SHA-256 and size of a file, once its bytes have reached the disk."""
+    """SHA-256 and size of a file, after its bytes have reached the disk."""
     with file.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
         os.fsync(opened.fileno())
@@ -358,7 +358,7 @@ def _digest_on_disk(file: Path) -> tuple[str, int]:
 
 
 def _to_disk(folder: Path) -> None:
-    """Wait until what a folder names has reached the disk, where the file system knows how to."""
+    """Wait until a folder's entries have reached the disk, if the file system supports that."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -366,7 +366,7 @@ def _to_disk(folder: Path) -> None:
         if error.errno not in (
             errno.EINVAL,
             errno.ENOTSUP,
-        ):  # some network drives: files they do, folders not
+        ):  # some network drives can only sync files
             raise
     finally:
         os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Counts what the room has understood, by question, from everybody's last verdict. It names nobody."""
+"""Counts, by question, what the class has understood, from each student's last verdict. It names nobody."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from autograder.results import QuestionResult, SubmissionResult
 from autograder.serve.journal import Attempt, Journal
 from autograder.testing.run import NOT_DEFINED, NOT_WRITTEN
 
-#: How long the view of what happens just now looks back.
+#: The seconds that the view ``now`` covers.
 NOW_SECONDS = 600
-#: How many misconceptions of a question the screen names.
+#: The most misconceptions that the screen names for a question.
 NAMED = 2
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """Work on a lab in class. ``ends`` is what the timer runs to; ``stopped`` when somebody ended it."""
+    """An exercise in class. ``ends`` is the time at which the timer ends, ``stopped`` when somebody stopped it."""
 
     started: float
     ends: float | None = None
@@ -30,14 +30,14 @@ class Exercise:
 
 
 class Room:
-    """One lab's screen. Its methods are called from the event loop only."""
+    """The counts for one lab's screen. Its methods are called only from the event loop."""
 
     def __init__(self, lab: str):
         self.lab = lab
         self.exercise: Exercise | None = None
         self.verdicts: list[tuple[Attempt, tuple[QuestionResult, ...]]] = []
         self.waiting: set[int] = set()
-        #: Grows with each change.
+        #: A number that grows with each change.
         self.version = 0
 
     @classmethod
@@ -55,24 +55,24 @@ class Room:
         return room
 
     def came_in(self, attempt: Attempt) -> None:
-        """Note that a notebook waits."""
+        """Note a new attempt that waits for its verdict."""
         self.waiting.add(attempt.id)
         self.version += 1
 
     def verdict(self, attempt: Attempt, result: SubmissionResult) -> None:
-        """Note the verdict on a notebook."""
+        """Note the verdict on an attempt."""
         self.waiting.discard(attempt.id)
         self.version += 1
         if result.readable and not result.fault:
             self.verdicts.append((attempt, result.questions))
 
     def set_exercise(self, exercise: Exercise | None) -> None:
-        """Set the exercise that was started or stopped."""
+        """Set the exercise after it was started or stopped."""
         self.exercise = exercise
         self.version += 1
 
     def seen(self, view: str) -> dict[str, Any]:
-        """The screen's content as JSON. ``view`` is ``exercise`` (since it was started), ``now`` (ten minutes) or ``all``."""
+        """The screen's content as JSON. ``view``: ``exercise`` (since its start), ``now`` (the last ten minutes) or ``all``."""
         since, until = 0.0, float("inf")
         if view == "now":
             since = time.time() - NOW_SECONDS
@@ -99,7 +99,7 @@ class Room:
 
 
 def _question(name: str, latest: Iterable[tuple[QuestionResult, ...]], demo: str) -> dict[str, Any]:
-    """A question's line: how many have it, have some of it, have not begun, and what the others think."""
+    """A question's line: how many students have it right, partly right or unwritten, and the misconceptions."""
     answers = [one for questions in latest for one in questions if one.name == name]
     begun = [
         one for one in answers if any(test.message not in (NOT_WRITTEN, NOT_DEFINED) for test in one.tests)

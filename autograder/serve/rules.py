@@ -1,4 +1,4 @@
-"""The course's rules for attempts: which are taken, which one counts, and what its student sees."""
+"""The course's rules for attempts: which are accepted, which one counts, and what its student sees."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from autograder.results import STATUSES, SubmissionResult
 from autograder.serve.fair_queue import FairQueue
 from autograder.serve.journal import Attempt, Refused
 
-#: How many notebooks of one student, and of all, may wait.
+#: The most waiting notebooks of one student, and of all.
 WAITING_OF_ONE, WAITING_OF_ALL = 3, 2000
 
-#: What is said of every notebook that was graded where verdicts are "pass or fail".
+#: The message for every graded notebook if verdicts are "pass or fail".
 ONLY_RIGHT_OR_NOT = "Your notebook was graded. A question is right when all of its tests pass."
 
 
 def closing_of(lab: str, student: str) -> float | None:
-    """When the lab closes for a student, in seconds since 1970; None when it does not."""
+    """When the lab closes for a student, in seconds since 1970; None if it does not."""
     closes = settings().closes(lab, extension_of(lab, student))
     return closes.replace(tzinfo=UTC).timestamp() if closes is not None else None
 
 
 def check_policy(labs: Sequence[str]) -> None:
-    """``UserError`` where what the policy says of these labs cannot be kept."""
+    """Raise ``UserError`` if the policy for these labs cannot be carried out."""
     for lab in labs:
         if settings().live_of(lab).verdicts == "after closing" and settings().closes(lab) is None:
             raise UserError(
@@ -40,7 +40,7 @@ def check_policy(labs: Sequence[str]) -> None:
 
 
 def may_hand_in(lab: str, student: str, earlier: Sequence[Attempt], queue: FairQueue) -> None:
-    """Raise ``Refused`` where a student may not hand in now, with the reason and what to do."""
+    """Raise ``Refused``, with the reason and what to do, if a student may not hand in now."""
     now, policy = time.time(), settings().live_of(lab)
     closing = closing_of(lab, student)
     if closing is not None and now > closing:
@@ -63,10 +63,10 @@ def may_hand_in(lab: str, student: str, earlier: Sequence[Attempt], queue: FairQ
 
 
 def counting(lab: str, attempts: Sequence[Attempt]) -> Attempt | None:
-    """The one of a student's attempts that is graded for good; None when there is none.
+    """The student's attempt that counts for the grade; None without attempts.
 
-    One that could be read counts before one that could not; where the best counts, lateness is taken off first, and of
-    equal ones the later counts.
+    A readable attempt is preferred to an unreadable one. If the best counts, penalties for lateness are subtracted first,
+    and of equal attempts the latest counts.
     """
     graded = [
         attempt
@@ -82,14 +82,14 @@ def counting(lab: str, attempts: Sequence[Attempt]) -> Attempt | None:
 
 
 def due_of(lab: str, student: str) -> datetime | None:
-    """When a lab is due for a student, in UTC without a zone; None when it is not."""
+    """When a lab is due for a student, in UTC without a zone; None without a due date."""
     due = settings().due(lab)
     longer = extension_of(lab, student) if due is not None else None
     return due + longer if due is not None and longer else due
 
 
 def _worth(attempt: Attempt, due: datetime | None) -> float:
-    """The points of an attempt after its lateness. ``due``: with the student's own extension."""
+    """The points of an attempt minus its penalty for lateness. ``due`` includes the student's extension."""
     assert attempt.verdict is not None
     score = attempt.verdict.score
     if due is None:
@@ -99,13 +99,13 @@ def _worth(attempt: Attempt, due: datetime | None) -> float:
 
 
 def shows_points(lab: str, student: str) -> bool:
-    """Whether a student sees the points and causes of a verdict now."""
+    """Whether a student may see the points and causes of a verdict now."""
     verdicts, closing = settings().live_of(lab).verdicts, closing_of(lab, student)
     return verdicts == "at once" or (closing is not None and time.time() > closing)
 
 
 def card_of(attempt: Attempt, result: SubmissionResult | None, used: int, queue: FairQueue) -> dict[str, Any]:
-    """An attempt as its student sees it, as JSON. ``used`` is its number among those that count."""
+    """An attempt as its student sees it, as JSON. ``used`` is its number among the attempts that count."""
     policy = settings().live_of(attempt.lab)
     card: dict[str, Any] = {
         "lab": attempt.lab,
@@ -124,15 +124,15 @@ def card_of(attempt: Attempt, result: SubmissionResult | None, used: int, queue:
     if not points and policy.verdicts == "after closing":
         closing = closing_of(attempt.lab, attempt.student)
         when = f" on {clock(closing)}" if closing is not None else ""
-        message = f"You will see what became of it when the lab has closed{when}."
+        message = f"You will see the verdict when the lab has closed{when}."
         return card | {"state": "kept", "message": message}
     return card | _verdict(result, points)
 
 
 def _verdict(result: SubmissionResult, points: bool) -> dict[str, Any]:
-    """A verdict: with points and causes, or only which questions are right.
+    """A verdict as JSON: with points and causes, or only which questions are right.
 
-    How a notebook ended can depend on a hidden input: the second kind says it only of one of which nothing ran.
+    The second form shows the status only if nothing ran, because the status can depend on a hidden input.
     """
     message = FAULT_SENTENCE if result.fault else STATUSES[result.status].for_student
     if not points:
@@ -160,13 +160,13 @@ def _verdict(result: SubmissionResult, points: bool) -> dict[str, Any]:
 
 
 def clock(when: float) -> str:
-    """A time on the course's clock."""
+    """A time in the course's time zone, for sentences."""
     local = settings().local(datetime.fromtimestamp(when, UTC).replace(tzinfo=None))
     return f"{local.day} {local:%B, %H:%M:%S}"
 
 
 def _in_words(seconds: float) -> str:
-    whole = math.ceil(seconds)
-    if whole < 60:
-        return f"{whole} second{'s' if whole != 1 else ''}"
-    return duration(math.ceil(whole / 60) * 60)
+    rounded = math.ceil(seconds)
+    if rounded < 60:
+        return f"{rounded} second{'s' if rounded != 1 else ''}"
+    return duration(math.ceil(rounded / 60) * 60)

@@ -1,4 +1,4 @@
-"""The lecturer's screen: what the room has and has not understood, moving by itself; and the demos that it links to."""
+"""The lecturer's screen: what the class has understood, updated live; and the demos that it links to."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from autograder.serve.hand_in import script_named
 from autograder.serve.handlers import Failure, Handler
 from autograder.serve.room import Exercise
 
-#: Seconds between two looks at whether anything changed, and after how many looks the page is told in any case.
+#: Seconds between two checks for changes, and the number of checks after which the page gets an event in any case.
 LOOK_EVERY, TELL_AFTER = 0.5, 20
 VIEWS = ("exercise", "now", "all")
-#: Minutes that an exercise may last.
+#: The most minutes of an exercise.
 LONGEST = 24 * 60
 
 
 class Screen(Handler):
-    """``/room/LAB``: the page. It names nobody, so that it can be shown to the room."""
+    """``/room/LAB``: the page. It names nobody, so that it can be shown to the class."""
 
     def get(self, lab: str) -> None:
         self.person(team=True)
@@ -49,12 +49,12 @@ class Events(Handler):
         if view not in VIEWS:
             raise Failure(400, f"“view” is {', '.join(VIEWS)}")
         self.set_header("Content-Type", "text/event-stream")
-        self.set_header("X-Accel-Buffering", "no")  # a proxy would hold back what is due now
-        told, looks = -1, 0
+        self.set_header("X-Accel-Buffering", "no")  # a proxy would delay the events
+        sent_version, looks = -1, 0
         try:
             while not self.gone:
-                if room.version != told or looks >= TELL_AFTER:
-                    told, looks = room.version, 0
+                if room.version != sent_version or looks >= TELL_AFTER:
+                    sent_version, looks = room.version, 0
                     self.write(f"data: {json.dumps(room.seen(view))}\n\n")
                     await self.flush()
                 looks += 1
@@ -64,7 +64,7 @@ class Events(Handler):
 
 
 class StartStop(Handler):
-    """``/room/LAB/exercise``: start one (``minutes``: for how long; none: until it is stopped), or stop it."""
+    """``/room/LAB/exercise``: start an exercise (for ``minutes``, or until it is stopped), or stop it."""
 
     def post(self, lab: str) -> None:
         person, room = self.person(team=True), self.service.rooms[self.lab(lab)]
@@ -79,7 +79,7 @@ class StartStop(Handler):
         elif wish.get("do") == "stop" and room.exercise is not None:
             exercise = replace(room.exercise, stopped=now)
         else:
-            raise Failure(400, "An exercise is started or stopped")
+            raise Failure(400, "An exercise can only be started or stopped")
         self.service.journal.log(person.name, "exercise", lab, **asdict(exercise))
         room.set_exercise(exercise)
         self.answer({"message": "done"})
@@ -96,7 +96,7 @@ class Demo(Handler):
         self.finish(_demo(name))
 
 
-#: A demo is a script of ours in a page of ours; it fetches nothing.
+#: The content policy of demos: their own scripts run, and nothing is fetched.
 _DEMOS_MAY = (
     "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; style-src 'unsafe-inline'; "
     "img-src data: blob:; media-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; "

@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two looks at whether a verdict is there.
+#: Seconds between two checks whether a verdict is there.
 LOOK_EVERY = 0.1
-#: How often one person may send a notebook in a minute, taken or not.
-A_MINUTE = 20
-#: How often one person may ask for pages and answers in a minute. A page of all 14 labs asks 29 times as it opens.
+#: The notebooks that one person may send in a minute, accepted or not.
+UPLOADS_A_MINUTE = 20
+#: The pages and answers that one person may request in a minute. A page of all 14 labs makes 29 requests when it opens.
 READS_A_MINUTE = 300
-#: Notebooks of one person, and of all, that may be on their way in at one time; each is written to the disk as it comes.
+#: The most simultaneous uploads of one person, and of all; each is written to the disk while it arrives.
 UPLOADS_OF_ONE, UPLOADS = 2, 64
 
 
@@ -56,28 +56,28 @@ class Part(Protocol):
     routes: list[tuple[str, type[Handler]]]
 
     def start(self) -> None:
-        """Begin with what was left."""
+        """Start, first with what the last run left undone."""
 
     def close(self) -> None:
-        """End; what is left is done at the next start."""
+        """End. What is left undone is done at the next start."""
 
     def changed(self, lab: str, student: str) -> None:
-        """A student's points may have changed."""
+        """Note that a student's points may have changed."""
 
     @property
     def trouble(self) -> str:
-        """A sentence about what the team has to mend; "" when all is well."""
+        """A sentence about a problem that the team must solve; "" if all is well."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """How the service was started. ``url`` is its public address, with the path that it has behind a hub."""
+    """The options with which the service was started. ``url`` is its public address, including the path behind a hub."""
 
     labs: tuple[str, ...]
     out: Path
     url: str
     jobs: int
-    #: Whether a JupyterHub says who asks.
+    #: Whether a JupyterHub identifies people.
     hub: bool = False
 
     @property
@@ -87,23 +87,23 @@ class Options:
 
     @property
     def base(self) -> str:
-        """The path before every address, with a slash at its end."""
+        """The prefix of all paths, ending with a slash."""
         return urlsplit(self.url).path.rstrip("/") + "/"
 
     @property
     def host(self) -> str:
-        """The name, and perhaps the port, that a browser asks for."""
+        """The host name, with a port if necessary, that browsers send."""
         host = urlsplit(self.url).netloc.lower()
-        return host.removesuffix(":443" if self.secure else ":80")  # which browsers leave out
+        return host.removesuffix(":443" if self.secure else ":80")  # browsers leave out the default port
 
     @property
     def secure(self) -> bool:
-        """Whether browsers come by HTTPS."""
+        """Whether browsers use HTTPS."""
         return urlsplit(self.url).scheme == "https"
 
 
 class Service:
-    """The state of a running service. ``start`` it inside an event loop; ``close`` it in the end."""
+    """The state of a running service. Call ``start`` inside an event loop, and ``close`` at the end."""
 
     def __init__(self, options: Options):
         self.options = options
@@ -122,19 +122,19 @@ class Service:
         assignments = {lab: self._assignment(lab) for lab in options.labs}
         self.graders = Graders(self.journal, self.queue, assignments, self._on_verdict)
         self.rooms = {lab: Room.of(lab, self.journal) for lab in options.labs}
-        #: Waits for the disk, away from the event loop; more than one, so that slow disks share their waits.
+        #: Threads that wait for the disk, outside the event loop; several, so that waits on a slow disk overlap.
         self.disk = ThreadPoolExecutor(4, "disk")
-        #: person -> their notebooks that are on their way in.
+        #: person -> the number of their uploads under way.
         self.uploads: Counter[str] = Counter()
-        #: (lab, student) -> why what counts of theirs does not lie where it is graded from; tried again and again.
+        #: (lab, student) -> the reason why their counting attempt could not be laid out yet; retried regularly.
         self.not_laid_out: dict[tuple[str, str], str] = {}
-        #: The connections whose request is being answered, and how many verdicts each person waits for.
+        #: The connections with a request under way, and the number of verdicts for which each person waits.
         self.answering: WeakSet[IOStream] = WeakSet()
         self.waits: Counter[str] = Counter()
         self._closed = False
         #: The lab whose class is being graded ("" for none).
         self.grading = ""
-        self._sent: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=A_MINUTE))
+        self._sent: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=UPLOADS_A_MINUTE))
         self._read: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=READS_A_MINUTE))
         self._laying_out = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -145,9 +145,9 @@ class Service:
         return Assignment.of(lab, limits_of(lab), kit, (self.options.out,))
 
     def start(self) -> None:
-        """Begin to grade, first what was left."""
+        """Start grading, beginning with attempts left from the last run."""
         self._loop = asyncio.get_running_loop()
-        for lab in self.options.labs:  # one that was killed may have kept a verdict and not come to this
+        for lab in self.options.labs:  # a killed service may have stored a verdict without laying it out
             for student in {attempt.student for attempt in self.journal.attempts(lab)}:
                 self.try_to_lay_out(lab, student)
         self.graders.start()
@@ -155,7 +155,7 @@ class Service:
             self.part.start()
 
     def close(self) -> None:
-        """End; what waits is graded at the next start."""
+        """End. Waiting attempts are graded at the next start."""
         self._closed = True
         self.graders.stop()
         if self.part is not None:
@@ -165,17 +165,17 @@ class Service:
         shutil.rmtree(self._kits, ignore_errors=True)
 
     def may_send(self, name: str) -> bool:
-        """Note that somebody sends a notebook; whether that is not more often than anybody has reason to."""
+        """Note an upload. Returns whether the person is within the rate limit."""
         return _is_below_rate(self._sent[name])
 
     def may_read(self, name: str) -> bool:
-        """Note that somebody asks for a page or an answer; whether that is not more often than any page of ours does."""
+        """Note a request for a page or answer. Returns whether the person is within the rate limit."""
         return _is_below_rate(self._read[name])
 
     def student_of(self, login: str) -> str:
-        """The student's folder for a login of a hub, by the class list if there is one; who is not on it keeps their own name.
+        """The student's folder for a hub's login, from the class list; a login that is not on the list is its own folder.
 
-        ``UserError`` for a login that cannot have a folder, and for one that later steps would take for somebody on the list.
+        Raises ``UserError`` for a login that cannot be a folder's name, or that later steps would mistake for a person on the list.
         """
         people = class_list()
         person = people.of_login(login)
@@ -191,7 +191,7 @@ class Service:
         return student
 
     async def receive(self, lab: str, student: str, file: Path) -> tuple[Attempt, bool]:
-        """Take a notebook that has come in, and have it wait for its verdict. Raises ``rules.Refused``."""
+        """Accept an uploaded notebook and queue it for grading. Raises ``rules.Refused``."""
 
         def allowed(earlier: Sequence[Attempt]) -> None:
             rules.may_hand_in(lab, student, earlier, self.queue)
@@ -206,14 +206,14 @@ class Service:
         return attempt, new
 
     async def wait_for_verdict(self, attempt: Attempt, seconds: float) -> Attempt:
-        """The attempt, once it has a verdict or the time is over."""
+        """Wait for an attempt's verdict, at most ``seconds``. Returns the attempt."""
         until = time.monotonic() + seconds
         while attempt.id in self.rooms[attempt.lab].waiting and time.monotonic() < until:
             await asyncio.sleep(LOOK_EVERY)
         return self.journal.attempt(attempt.id)
 
     def _on_verdict(self, attempt: Attempt, result: SubmissionResult) -> None:
-        """A grader's thread has a verdict: lay out what counts now, and tell the room, where whoever waits for it looks."""
+        """Called by a grader's thread: lay out the attempt that counts now, and put the verdict into the room's counts."""
         self.try_to_lay_out(attempt.lab, attempt.student)
         if self.part is not None:
             self.part.changed(attempt.lab, attempt.student)
@@ -222,12 +222,12 @@ class Service:
 
     @property
     def trouble(self) -> str:
-        """A sentence about what the team has to mend; "" when all is well."""
+        """A sentence about a problem that the team must solve; "" if all is well."""
         trouble = next(iter(self.not_laid_out.values()), "") or self.graders.trouble
         return trouble or (self.part.trouble if self.part is not None else "")
 
     def try_to_lay_out(self, lab: str, student: str) -> None:
-        """``lay_out``, and again later where the disk does not allow it now."""
+        """``lay_out``; after an error of the disk, again later."""
         try:
             self.lay_out(lab, student)
         except (GradingError, OSError) as error:
@@ -246,7 +246,7 @@ class Service:
             self.try_to_lay_out(lab, student)
 
     def lay_out(self, lab: str, student: str) -> None:
-        """Put the attempt that counts where ``autograder grade`` looks for it."""
+        """Copy the attempt that counts to the folder that ``autograder grade`` reads."""
         with self._laying_out:
             attempt = rules.counting(lab, self.journal.attempts(lab, student))
             if attempt is None:
@@ -259,7 +259,7 @@ class Service:
 
 
 def _is_below_rate(times: deque[float]) -> bool:
-    """Note that it happens once more, unless it has happened as often in the last minute as ``times`` holds."""
+    """Add an event, unless ``times`` is full with events of the last minute. Returns whether it was added."""
     now = time.monotonic()
     if len(times) == times.maxlen and now - times[0] < 60:
         return False

@@ -1,4 +1,4 @@
-"""The teaching team's screen: who handed in what, what waits, and what a person decides about it."""
+"""The teaching team's screen: attempts, waiting requests, and the team's decisions."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from autograder.serve.handlers import Failure, Handler
 from autograder.serve.journal import Attempt, Event, Journal
 from autograder.startup.one_thread import ONE_THREAD
 
-#: Characters of a sentence that somebody writes, and how many open requests a student may have.
+#: The most characters of a written sentence, and the most open requests of a student.
 LONGEST, REQUESTS = 2000, 1
-#: How much of the log the screen shows.
+#: The number of log lines on the screen.
 SHOWN = 12
 
 
@@ -70,7 +70,6 @@ class State(Handler):
 def _row(
     journal: Journal, lab: str, student: str, attempts: list[Attempt], asked: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
-    """A student's line."""
     counting, person = rules.counting(lab, attempts), class_list().find(student)
     longer = extension_of(lab, student)
     request = asked.get(student)
@@ -99,7 +98,7 @@ def _row(
 
 
 def _errors(journal: Journal, attempt: Attempt | None) -> list[str]:
-    """Why cells of answers did not run."""
+    """The reasons why answers' cells did not run."""
     if attempt is None or attempt.verdict is None or attempt.verdict.status == "graded":
         return []
     result = journal.result(attempt)
@@ -107,7 +106,7 @@ def _errors(journal: Journal, attempt: Attempt | None) -> list[str]:
     return [plain(f"{one.name}: {one.cause}", 300) for one in questions if one.did_not_run]
 
 
-#: The decisions that the log shows, in words.
+#: Decision -> the log's sentence about it.
 _DECISIONS = {
     "regrade": "had {receipt} of {student} graded again",
     "overrule": "gave {student} {points:g} for {question}: “{why}”",
@@ -119,13 +118,13 @@ _DECISIONS = {
 
 
 def _line(event: Event) -> str:
-    """A line of the log: who decided what."""
+    """A line of the log: a person and their decision."""
     what = "stopped the exercise" if event.details.get("stopped") else _DECISIONS[event.what]
     return f"{rules.clock(event.at)}: {event.who} {what.format(student=event.student, **event.details)}"
 
 
 def requests_of(events: list[Event]) -> list[dict[str, Any]]:
-    """Students' requests, each with its answer once there is one."""
+    """Students' requests, each with its answer if there is one."""
     requests = {
         event.id: {
             "id": event.id,
@@ -166,7 +165,7 @@ class Ask(Handler):
 
 
 class Decide(Handler):
-    """``/team/LAB/decide``: what somebody of the team decides. Each decision is a line of the log."""
+    """``/team/LAB/decide``: carries out a decision of a team member and logs it."""
 
     async def post(self, lab: str) -> None:
         person = self.person(team=True)
@@ -222,7 +221,7 @@ class Decide(Handler):
         student = self._student(lab, wish)
         extensions.add(extensions_file(), lab, student, float(days))
         self.service.journal.log(who, "extension", lab, student, days=float(days))
-        self.service.try_to_lay_out(lab, student)  # another attempt may count now
+        self.service.try_to_lay_out(lab, student)  # now another attempt may count
 
     def _answer(self, lab: str, who: str, wish: dict[str, Any]) -> None:
         known = requests_of(self.service.journal.events("request", lab=lab))
@@ -241,16 +240,16 @@ class Decide(Handler):
 
 
 def _sentence(text: object) -> str:
-    """The sentence that somebody wrote. ``Failure`` for an empty one."""
+    """The sentence that a person wrote. Raises ``Failure`` for an empty one."""
     if not isinstance(text, str) or not text.strip():
         raise Failure(400, "Please write a sentence")
     return plain(text).strip()[:LONGEST]
 
 
 async def grade_class(handler: Handler, lab: str, who: str) -> str:
-    """Grade what counts under the course's salt, as ``autograder grade`` does; the sentence in which that ends.
+    """Grade the attempts that count with the course's salt, as ``autograder grade`` does. Returns a sentence.
 
-    What the team overruled is entered as a person's score, and the pages follow.
+    The team's overruled points are entered as manual scores, and the pages are updated.
     """
     service = handler.service
     if service.grading:
@@ -258,7 +257,7 @@ async def grade_class(handler: Handler, lab: str, who: str) -> str:
     if not (service.options.out / "submitted").is_dir():
         raise Failure(409, "Nobody has handed in")
     if service.not_laid_out:
-        raise Failure(409, f"Not everything lies there that counts. {service.trouble}")
+        raise Failure(409, f"Some attempts that count are not ready for grading. {service.trouble}")
     service.grading = lab
     try:
         last = await _grade(service.options.out, lab)
@@ -283,11 +282,11 @@ async def _grade(out: Path, lab: str) -> str:
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
     try:
-        said, _ = await running.communicate()
+        output, _ = await running.communicate()
     finally:
-        if running.returncode is None:  # the service ends: the next run goes on where this one stopped
+        if running.returncode is None:  # the service ends; the next run resumes this one
             running.terminate()
-    lines = [line.strip() for line in said.decode(errors="replace").splitlines() if line.strip()]
+    lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
     if running.returncode:
         wrong = next(
             (line for line in lines if line.startswith(("✗", "!"))), lines[-1] if lines else "it ended"
@@ -297,7 +296,7 @@ async def _grade(out: Path, lab: str) -> str:
 
 
 def _enter(out: Path, lab: str, overruled: list[Event]) -> None:
-    """Enter what the team overruled into the gradebook; of several decisions the last holds."""
+    """Enter the points that the team decided into the gradebook. Of several decisions the last counts."""
     last = {(event.student, event.details["question"]): event for event in overruled}
     with open_gradebook(lab, out) as gradebook:
         for (student, question), event in last.items():

@@ -1,1 +1,1 @@
-"""What a process of the harness does before anything else is imported."""
+"""Settings that a process of the harness makes before other imports."""

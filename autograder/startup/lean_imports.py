@@ -1,15 +1,15 @@
-"""Keeps what grading never uses from being imported at every start, where it takes seconds.
+"""Avoids slow imports of modules that grading never uses.
 
-Import this before nbformat, jupytext and nbgrader in a process that is the harness's own.
+Import this before nbformat, jupytext and nbgrader in the harness's own processes.
 
-- jsonschema loads ``rfc3987_syntax``, and compiles its grammar, to check addresses in schemas, and ``isoduration`` for
-  times; nbformat's has neither.
-- jupytext loads Jupyter Server, to extend it. Its parts that read notebooks do without.
-- nbgrader's packages load all that stands in them: Jupyter Server, exporters, a client of kernels. Here each is its folder,
-  of which a module runs when it is imported. Who asks such a package for a name that is no module's gets the whole of it:
-  ``import nbgrader`` and the like work as ever.
-- Python looks for cycles of garbage after every 700 new objects, and among all of them at its end. Imports make hundreds
-  of thousands, and no garbage.
+- jsonschema loads ``rfc3987_syntax`` and compiles its grammar to check addresses in schemas, and loads ``isoduration`` for
+  times. nbformat's schema has neither.
+- jupytext loads Jupyter Server to extend it. Its parts that read notebooks do not need the server.
+- nbgrader's packages load all their modules: Jupyter Server, exporters, a client of kernels. Here each package is only a
+  folder whose modules run when they are imported. Any other name of the package loads all of it, so ``import nbgrader``
+  still works.
+- Python searches for garbage cycles after every 700 new objects, and among all objects at its end. Imports make hundreds of
+  thousands of objects and no garbage.
 """
 
 import atexit
@@ -22,10 +22,10 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-#: Objects between two looks for garbage.
+#: New objects between two garbage collections.
 GARBAGE_THRESHOLD = 50_000
 
-#: A package -> the names in it that its own modules and we ask for -> the module in its folder where each is.
+#: Package -> name that its own modules and this harness import from it -> module that defines the name.
 _FOLDERS = {
     "nbgrader": {},
     "nbgrader.auth": {"Authenticator": "base"},
@@ -44,7 +44,7 @@ _FOLDERS = {
 
 
 class _Folder(ModuleType):
-    """A package of which nothing has run yet."""
+    """A package whose ``__init__`` has not run yet."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in ("__all__", "__version__"):
@@ -53,14 +53,14 @@ class _Folder(ModuleType):
             return getattr(importlib.import_module(f"{self.__name__}.{module}"), name)
         if not name.startswith("__") and importlib.util.find_spec(f"{self.__name__}.{name}") is not None:
             return importlib.import_module(f"{self.__name__}.{name}")
-        self.__class__ = ModuleType  # type: ignore[assignment]  # from here on it is the package as ever
+        self.__class__ = ModuleType  # type: ignore[assignment]  # from now on an ordinary package
         assert self.__spec__ is not None and self.__spec__.loader is not None
         self.__spec__.loader.exec_module(self)
         return getattr(self, name)
 
 
 class _Archives(ModuleType):
-    """``setuptools.archive_util``, which nbgrader imports functions from and hardly ever calls: found when called."""
+    """``setuptools.archive_util``, imported only when one of its functions is called, which nbgrader rarely does."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
@@ -90,7 +90,7 @@ if "setuptools" not in sys.modules:
 
 for _name in _FOLDERS:
     if _name not in sys.modules and (_spec := importlib.util.find_spec(_name)) is not None:
-        _package = sys.modules[_name] = importlib.util.module_from_spec(_spec)  # its folder, and nothing run
+        _package = sys.modules[_name] = importlib.util.module_from_spec(_spec)  # not run
         _package.__class__ = _Folder
         if "." in _name:
             setattr(sys.modules[_name.rpartition(".")[0]], _name.rpartition(".")[2], _package)

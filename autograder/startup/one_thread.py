@@ -1,6 +1,6 @@
-"""Has this process, and those that it starts, compute in one thread each. Import it before NumPy.
+"""Limits numerical libraries to one thread in this process and its children. Import it before NumPy.
 
-Two workers on two cores with two threads each stand in each other's way.
+Two workers with two threads each would slow each other down on two cores.
 """
 
 import os

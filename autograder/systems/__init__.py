@@ -1,4 +1,4 @@
-"""The class's learning system by its own interface: what was handed in comes here, what it is worth goes back.
+"""Uses the API of the class's learning system: fetches submissions and sends grades.
 
-``pull`` and ``push`` are the same for every system; ``moodle``, ``canvas`` and ``github`` say how each is asked.
+``pull`` and ``push`` work with every system; ``moodle``, ``canvas`` and ``github`` are the systems.
 """

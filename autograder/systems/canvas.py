@@ -1,7 +1,7 @@
-"""An assignment of Canvas's, asked and graded by its REST API, with the library ``canvasapi``.
+"""Reads and grades an assignment in Canvas through its REST API, with the library ``canvasapi``.
 
-Canvas keeps one grade for all attempts, and a list of comments that only grows: ours is the newest of the token's owner with an
-HTML page. Where course.toml has a rule for lateness, the course's late policy in Canvas takes nothing off the grades sent.
+Canvas keeps one grade for all attempts, and a list of comments that only grows. The autograder's comment is the newest by the
+token's owner with an HTML page. If course.toml has a rule for lateness, Canvas's late policy does not reduce sent grades.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from autograder.systems.exchange import (
     unreachable,
 )
 
-#: By what a class list may know somebody, the surest first.
+#: The ids by which a class list may identify a person, the most reliable first.
 _WORDS = ("login_id", "email", "sis_user_id")
 
 
 @contextmanager
 def _asking() -> Iterator[None]:
-    """Turns the library's exceptions into sentences."""
+    """Raise the library's exceptions as ``UserError`` in one sentence."""
     try:
         yield
     except InvalidAccessToken:
@@ -63,7 +63,7 @@ def _asking() -> Iterator[None]:
 class Canvas:
     """One assignment. ``course`` and ``assignment`` are Canvas's numbers or names.
 
-    ``counts_lateness``: whether the grades that are sent have lost points for lateness, so that Canvas must take off none.
+    ``counts_lateness``: whether sent grades already include late penalties, so that Canvas must subtract nothing.
     """
 
     name = "Canvas"
@@ -102,24 +102,24 @@ class Canvas:
         )
 
     def _list(self, place: str, **parameters: Any) -> list[dict[str, Any]]:
-        """All pages of a list, as Canvas gives them: the library's own classes take any text for a date, and may fail at one."""
+        """All pages of a list as JSON. The library's classes are not used: they parse any text as a date, and may fail."""
         words = combine_kwargs(**parameters)
         return list(PaginatedList(lambda _, one: one, self._requester, "GET", place, _kwargs=words))
 
     def _ask(self) -> None:
-        """Fetch what each student handed in, and what it got."""
+        """Fetch each student's submission and grade."""
         there = self._list(self._place, include=["submission_comments", "group"])
         self._now = {one["user_id"]: one for one in there}
 
     @property
     def groups(self) -> Mapping[int, int]:
-        """User -> group, unless the assignment grades each member of a group for themselves."""
+        """User -> group, unless the assignment grades the members of a group individually."""
         if not self._known.get("group_category_id") or self._known.get("grade_group_students_individually"):
             return {}
         return {user: one["group"]["id"] for user, one in self._now.items() if one["group"]["id"] is not None}
 
     def require_gradable(self) -> None:
-        """Raise ``UserError`` where the assignment takes no points, or those of several graders."""
+        """Raise ``UserError`` if the assignment takes no points, or points of several graders."""
         if self.assignment.most <= 0 or self._known["grading_type"] in ("pass_fail", "not_graded"):
             raise UserError(
                 f"Canvas's assignment “{self.assignment.title}” takes no points: set *Points*, and *Display Grade as* to *Points*."
@@ -131,7 +131,7 @@ class Canvas:
 
     @_asking()
     def students(self) -> list[Person]:
-        """The active students to whom the assignment is assigned: no staff, no test student."""
+        """The active students with this assignment, without staff and the test student."""
         self._ask()
         staff = {one["id"] for one in self._list(self._users, enrollment_type=["teacher", "ta", "designer"])}
         active = self._list(
@@ -144,7 +144,7 @@ class Canvas:
         ]
 
     def handed_in(self, people: Sequence[Person]) -> tuple[dict[int, HandedIn], list[str]]:
-        """The newest attempt of each. A group's is each of its members'."""
+        """The newest attempt of each student. A group's attempt counts for each member."""
         found = {}
         for person in people:
             one = self._now[person.user]
@@ -154,12 +154,12 @@ class Canvas:
         return found, []
 
     def due_dates(self, people: Sequence[Person], track: Track) -> dict[int, int]:
-        """What Canvas makes of the overrides for sections, groups and students."""
+        """The due dates that Canvas computes from the overrides for sections, groups and students."""
         return {person.user: _seconds(self._now[person.user], "cached_due_date") for person in people}
 
     @_asking()
     def read(self, file: File) -> bytes:
-        """The bytes of a file. The token goes to the site alone: files may lie elsewhere."""
+        """The bytes of a file. The token is sent only to the site itself, since files may be elsewhere."""
         is_own = file.address.startswith(f"{self._site}/")
         headers = {"Authorization": f"Bearer {self._token}"} if is_own else {}
         with self._session.get(file.address, headers=headers, stream=True) as answer:
@@ -169,7 +169,7 @@ class Canvas:
 
     @_asking()
     def entries(self, attempts: Mapping[int, int], track: Track) -> dict[int, Entry]:
-        """What Canvas holds: the grade as it was entered, our newest comment, and the page with it."""
+        """The entries in Canvas: the grade as entered, the autograder's newest comment, and its page."""
         self._ask()
         return {user: self._entry(self._now[user]) if user in self._now else Entry() for user in attempts}
 
@@ -192,7 +192,7 @@ class Canvas:
 
     @_asking()
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
-        """Enter the grade, once for a group that shares it; a new page and the comment go to each member."""
+        """Enter the grade, once for a group that shares it. A new page and the comment go to each member."""
         place, comment, group = f"{self._place}/{user}", dict[str, Any](), self.groups.get(user, 0)
         if new.page is not None:
             with tempfile.TemporaryDirectory(prefix="autograder-") as folder:
@@ -217,13 +217,13 @@ class Canvas:
 
 
 def _seconds(one: Mapping[str, Any], name: str) -> int:
-    """A time of Canvas's in seconds since 1970 (0 where there is none)."""
+    """A time from Canvas in seconds since 1970; 0 for none."""
     text = one.get(name)
     return int(datetime.fromisoformat(text).timestamp()) if text else 0
 
 
 def _files(attachments: Iterable[Mapping[str, Any]]) -> tuple[File, ...]:
-    """The files. Canvas puts a number behind the name of a second page of one name, which is taken off."""
+    """The files, without the number that Canvas appends to a second page of the same name."""
     return tuple(
         File(
             re.sub(r"-\d+(?=\.html$)", "", one["display_name"]),

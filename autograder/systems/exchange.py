@@ -1,4 +1,4 @@
-"""The interface of a learning system for ``pull`` and ``push``, and the record of what was fetched and sent."""
+"""The interface of a learning system for ``pull`` and ``push``, and the record of fetched and sent entries."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from autograder.errors import UserError
 from autograder.files import write_atomically
 from autograder.grading.submissions import MAX_BYTES
 
-#: A system may take its time over a large course.
+#: Seconds that a system may take for an answer about a large course.
 SECONDS = 120
 
-#: A progress bar around some things: the things, how many they are, what is done.
+#: A progress bar: (items, their number, description) -> items.
 Track = Callable[[Iterable[Any], int, str], Iterable[Any]]
 
 
 class Refused(UserError):
-    """The system answered, and refuses one request. Of several people the others may still be served."""
+    """The system refused one request. Requests for other people may still succeed."""
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """The lab's assignment in the system. ``due`` is a time in seconds since 1970 (0: none), ``most`` the maximum grade."""
+    """The lab's assignment in the system. ``due`` is in seconds since 1970 (0: none), ``most`` is the maximum grade."""
 
     title: str
     most: float
     due: int = 0
-    #: Whether it takes comments and files as feedback.
+    #: Whether it accepts comments and files as feedback.
     takes_comments: bool = True
     takes_files: bool = True
-    #: Sentences for whoever pushes.
+    #: Sentences for the person who pushes.
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who may hand in: the system's number, the name, and ids that a class list may have, the surest first."""
+    """A person who may hand in: the system's number, the name, and ids for a class list, the most reliable first."""
 
     user: int
     name: str
@@ -54,7 +54,7 @@ class Person:
 
 @dataclass(frozen=True)
 class File:
-    """A file that the system holds. ``modified`` is in seconds since 1970, ``folder`` begins and ends with a slash."""
+    """A file in the system. ``modified`` is in seconds since 1970; ``folder`` begins and ends with a slash."""
 
     name: str
     size: int
@@ -65,7 +65,7 @@ class File:
 
 @dataclass(frozen=True)
 class HandedIn:
-    """The newest attempt that somebody handed in. ``open``: a newer one has begun."""
+    """A person's newest submitted attempt. ``open``: whether a newer attempt has begun."""
 
     attempt: int
     when: int
@@ -76,34 +76,34 @@ class HandedIn:
 
 @dataclass(frozen=True)
 class Entry:
-    """What the system holds for one attempt. ``comment`` is None while nobody may read it."""
+    """The system's entry for one attempt. ``comment`` is None while it cannot be read."""
 
     grade: float | None = None
     comment: str | None = ""
     files: tuple[File, ...] = ()
     modified: int = 0
-    #: Why no grade is taken, a clause ("" when one is).
+    #: The reason, as a clause, why no grade is accepted; "" if one is.
     locked: str = ""
-    #: Whether it has the state that ``--state`` names, and has lost no points for lateness a second time.
+    #: Whether it has the state of ``--state``, and the system has not subtracted a late penalty a second time.
     is_settled: bool = True
 
 
 class Source(Protocol):
-    """One assignment of one course, from where it is handed in. Each method may raise ``UserError``, or ``Refused``."""
+    """One assignment of one course, from which submissions come. Each method may raise ``UserError`` or ``Refused``."""
 
     name: str
-    #: Which assignment it is, as the record writes it.
+    #: The name of the assignment in the record.
     key: str
     assignment: Assignment
 
     def students(self) -> list[Person]:
-        """Those who may hand in: no staff, nobody suspended."""
+        """The people who may hand in, without staff and suspended people."""
 
     def handed_in(self, people: Sequence[Person]) -> tuple[dict[int, HandedIn], list[str]]:
-        """The newest attempt of each who handed in, by user, and sentences about the others."""
+        """User -> newest attempt, and sentences about people without one."""
 
     def due_dates(self, people: Sequence[Person], track: Track) -> dict[int, int]:
-        """When the lab is due for each, extensions and overrides included (seconds since 1970; 0: never)."""
+        """User -> due date, including extensions and overrides (seconds since 1970; 0: never)."""
 
     def read(self, file: File) -> bytes:
         """The bytes of a file."""
@@ -114,21 +114,21 @@ class System(Source, Protocol):
 
     @property
     def groups(self) -> Mapping[int, int]:
-        """User -> group, where the members of a group cannot have grades of their own."""
+        """User -> group, if the members of a group cannot have their own grades."""
 
     def require_gradable(self) -> None:
-        """Raise ``UserError`` where the assignment takes no points as it is set up."""
+        """Raise ``UserError`` if the assignment's settings accept no points."""
 
     def entries(self, attempts: Mapping[int, int], track: Track) -> dict[int, Entry]:
-        """What the system holds, by user, for the attempt that is named."""
+        """User -> entry, for the given attempts."""
 
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
-        """Enter a grade in place of what is there ``now``."""
+        """Replace the current entry ``now`` by ``new``."""
 
 
 @dataclass(frozen=True)
 class New:
-    """A new entry. ``page`` is None when the page that is there stays."""
+    """A new entry. ``page`` is None if the current page stays."""
 
     grade: float
     comment: str
@@ -137,7 +137,7 @@ class New:
 
 
 def class_now(system: Source, track: Track) -> tuple[list[Person], dict[int, HandedIn], list[str]]:
-    """The students, their newest attempts by user, and sentences about those that are not taken. ``UserError`` without students."""
+    """The students, user -> newest attempt, and sentences about the others. Raises ``UserError`` without students."""
     for _ in track((system,), 1, "who is in the class"):
         people = system.students()
         if not people:
@@ -149,7 +149,7 @@ def class_now(system: Source, track: Track) -> tuple[list[Person], dict[int, Han
 
 
 class Pulled(BaseModel):
-    """A student's folder, and the attempt that lies in it."""
+    """A student's folder, and the attempt in it."""
 
     student: str
     attempt: int = -1
@@ -158,7 +158,7 @@ class Pulled(BaseModel):
 
 
 class Sent(BaseModel):
-    """What we entered, as the system gave it back. ``page``: the digest of the feedback page."""
+    """An entry that was sent, as the system returned it. ``page``: the digest of the feedback page."""
 
     grade: float
     comment: str | None
@@ -167,9 +167,9 @@ class Sent(BaseModel):
 
 
 class Record(BaseModel):
-    """What was fetched and sent for a class's folder, by the system's number of each user.
+    """The fetched and sent entries for a class's folder, by the system's user numbers.
 
-    ``sent`` holds every entry of ours that the system may have: when an answer is lost, it is the last one or the one before.
+    ``sent`` holds every sent entry that the system may have: if an answer was lost, the last entry or the one before.
     """
 
     of: str
@@ -183,7 +183,7 @@ class Record(BaseModel):
 
     @classmethod
     def read(cls, submitted: Path, lab: str, system: Source) -> Record:
-        """The record, empty where there is none yet. ``UserError`` when it is of another assignment, or damaged."""
+        """The record, or an empty one. Raises ``UserError`` if it belongs to another assignment or is damaged."""
         path = cls.path(submitted, lab, system.name)
         if not path.exists():
             return cls(of=system.key)
@@ -201,12 +201,12 @@ class Record(BaseModel):
         return record
 
     def save(self, submitted: Path, lab: str, system: Source) -> None:
-        """Write the record, whole or not at all."""
+        """Write the record, completely or not at all."""
         write_atomically(self.path(submitted, lab, system.name), self.model_dump_json(indent=1) + "\n")
 
 
 def token(system: str) -> str:
-    """The system's token: from ``MOODLE_TOKEN``, say, or the file ``.moodle-token`` beside course.toml."""
+    """The system's token, for example from ``MOODLE_TOKEN`` or the file ``.moodle-token`` beside course.toml."""
     variable, path = f"{system.upper()}_TOKEN", course_file().with_name(f".{system.lower()}-token")
     found = os.environ.get(variable, "").strip()
     try:
@@ -227,7 +227,7 @@ def token(system: str) -> str:
 
 
 def chosen(system: str, what: str, wanted: int | str, there: Mapping[int, str]) -> int:
-    """The number of the course or assignment that course.toml names. ``there``: number -> name. ``UserError`` unless it is one."""
+    """The number of the course or assignment in course.toml. ``there``: number -> name. Raises ``UserError`` unless one fits."""
     names = [
         number for number, name in there.items() if isinstance(wanted, str) and folded(wanted) == folded(name)
     ]
@@ -242,7 +242,7 @@ def chosen(system: str, what: str, wanted: int | str, there: Mapping[int, str]) 
 
 
 def content_of(answer: requests.Response, system: str) -> bytes:
-    """The bytes of an answer that is read as it comes. ``Refused`` when there are too many."""
+    """The bytes of a streamed answer. Raises ``Refused`` if there are too many."""
     content = bytearray()
     for part in answer.iter_content(1 << 16):
         content += part

@@ -1,4 +1,4 @@
-"""Fetches GitHub Classroom's repositories with ``git``: the roster names the students, the last commit gives the time."""
+"""Fetches GitHub Classroom's repositories with ``git``. The roster names the students; the last commit gives the time."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from autograder.collect.names import may_hold_one
+from autograder.collect.names import may_contain_notebook
 from autograder.course.lists import folded, read_list, summarize_names
 from autograder.errors import UserError
 from autograder.grading.submissions import MAX_BYTES
 from autograder.systems.exchange import Assignment, File, HandedIn, Person, Refused, Track
 
-#: Bytes that one repository may have, packed, and that git may take to fetch it.
+#: The most bytes of a packed repository, and of git's memory for fetching it.
 LARGEST, MEMORY = 128 << 20, 1 << 30
-#: Bytes of a list of names, and of git's memory otherwise: a student may make an object that unpacks to any size.
+#: The most bytes of a list of names, and of git's memory otherwise: a student's object may unpack to any size.
 _LISTED, _SMALL = 4 << 20, 256 << 20
-#: Seconds of a processor that git may take for one command.
+#: CPU seconds of one git command.
 SECONDS = 10
 
 
 class GitHub:
-    """The repositories ``<organization>/<assignment>-<login>`` of those on the roster. Grades do not go there."""
+    """The repositories ``<organization>/<assignment>-<login>`` of the people on the roster. Grades are not sent to them."""
 
     name = "GitHub"
 
@@ -48,11 +48,11 @@ class GitHub:
         self._git("init", "--quiet", "--bare")
 
     def students(self) -> list[Person]:
-        """Those on the roster who have an account."""
+        """The people on the roster who have an account."""
         return self._people
 
     def handed_in(self, people: Sequence[Person]) -> tuple[dict[int, HandedIn], list[str]]:
-        """What stands on each default branch, with the time of the last commit that changed a notebook."""
+        """The content of each default branch, with the time of the last commit that changed a notebook."""
         found, lost = dict[int, HandedIn](), list[str]()
         for person in people:
             try:
@@ -74,7 +74,7 @@ class GitHub:
         return found, notes
 
     def due_dates(self, people: Sequence[Person], track: Track) -> dict[int, int]:
-        """GitHub's git knows of none."""
+        """None: git has no due dates."""
         return {}
 
     def read(self, file: File) -> bytes:
@@ -85,7 +85,7 @@ class GitHub:
             raise Refused(f"Git cannot read {file.name}.") from None
 
     def _newest(self, user: int) -> dict[int, HandedIn]:
-        """What the user's repository holds, if it has a notebook."""
+        """The content of the user's repository, if it has a notebook."""
         branch = f"refs/heads/{user}"
         quiet = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
         self._git("fetch", *quiet, self._address(user), f"+HEAD:{branch}", largest=LARGEST, memory=MEMORY)
@@ -99,7 +99,7 @@ class GitHub:
             facts, _, path = line.partition(b"\t")
             mode, _, blob, size = facts.decode().split()
             place = PurePosixPath("/", path.decode("utf-8", "replace"))
-            if mode in ("100644", "100755") and may_hold_one(place.name):
+            if mode in ("100644", "100755") and may_contain_notebook(place.name):
                 files.append(File(place.name, int(size), when, blob, f"{place.parent}/"))
         return {user: HandedIn(0, when, tuple(files))} if files else {}
 
@@ -107,7 +107,7 @@ class GitHub:
         return f"{self.key}-{self._logins[user]}"
 
     def _git(self, *words: str, largest: int = _LISTED, memory: int = _SMALL) -> bytes:
-        """Git's output, within limits. The repository is ours, so no configuration, hook or filter of a student's runs."""
+        """Git's output, within limits. The repository is a local one, so no student's configuration, hook or filter runs."""
         if sys.platform == "win32" or shutil.which("git") is None:
             raise UserError("Pulling from GitHub needs git, and limits for it: use Linux or macOS.")
         import resource
@@ -129,7 +129,7 @@ class GitHub:
                 stdin=subprocess.DEVNULL,
                 stdout=written,
                 stderr=subprocess.DEVNULL,
-                timeout=6 * SECONDS,  # a site may answer late, and so does a busy machine
+                timeout=6 * SECONDS,  # a site or a busy machine may be slow
                 preexec_fn=limit,
             )
             written.seek(0)

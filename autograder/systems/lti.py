@@ -1,7 +1,7 @@
-"""The live class inside a learning system by LTI 1.3: who opens the exercise there is known here.
+"""The live class inside a learning system by LTI 1.3: the system identifies people who open the exercise.
 
-PyLTI1p3 checks what a launch says (state, nonce, issuer, audience, signature, expiry, deployment). A nonce is signed by us
-and good for one launch.
+PyLTI1p3 checks a launch (state, nonce, issuer, audience, signature, expiry, deployment). A nonce is signed by this service
+and valid for one launch.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ from autograder.serve.service import Service
 
 log = logging.getLogger(__name__)
 
-#: Seconds that a login may take, and that the learning system has for an answer.
+#: Seconds for a login, and for an answer of the learning system.
 LOGIN, ANSWER = 600, 20
 
 _CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 AGS = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 NAMES = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
-#: Roles within a course, as systems write them in short and in full.
+#: Roles within a course, in short or full form.
 _ROLE = re.compile(r"(?:http://purl\.imsglobal\.org/vocab/lis/v2/membership(?:/\w+)?#)?(\w+)")
 
-#: What the library says of a launch -> what the person reads.
+#: Part of the library's message about a launch -> the sentence for the person.
 _REFUSALS = {
     "State not found": "This browser did not begin this launch: allow cookies, and open the exercise again",
     "Invalid Nonce": "This launch was used before, or is too old: open the exercise again",
@@ -66,7 +66,7 @@ _REFUSALS = {
 
 
 class _Browser(Request, CookieService):
-    """A browser's request, and the cookies that it is to keep: name -> value, seconds."""
+    """A browser's request, and the cookies to set: name -> (value, seconds)."""
 
     session: Any = None
 
@@ -94,7 +94,7 @@ class _Browser(Request, CookieService):
 
 
 class _Session(SessionService):
-    """Holds nothing between requests: the nonce is signed, and the state is the browser's cookie."""
+    """Stores nothing between requests: the nonce is signed, and the state is in the browser's cookie."""
 
     def __init__(self, request: _Browser, secret: str):
         super().__init__(request)
@@ -106,7 +106,7 @@ class _Session(SessionService):
 
 
 class _Redirect(Redirect[str]):
-    """An address to go to."""
+    """A redirect to an address."""
 
     def __init__(self, location: str):
         self.location = location
@@ -133,20 +133,20 @@ class _Launch(MessageLaunch[_Browser, ToolConfDict, _Session, _Browser]):
         return self._request.get_param(key)
 
 
-class Patient(requests.Session):
-    """Asks the learning system, and does not wait for ever."""
+class SessionWithTimeout(requests.Session):
+    """Requests to the learning system, with a time limit."""
 
     def request(self, *args: Any, **more: Any) -> requests.Response:
         return super().request(*args, **{"timeout": ANSWER, **more})
 
 
 class Lti:
-    """One course of one learning system: who came from there, and how it is reached."""
+    """One course of one learning system: its people, and its services."""
 
     def __init__(self, service: Service):
         self.service, self.journal = service, service.journal
         self.policy = policy_of()
-        #: Under which the journal notes who came from this learning system, and what it offers for each lab.
+        #: The keys of the journal's notes about this learning system's people, and about its services for each lab.
         self.people, self.links = f"lti person {self.policy.issuer}", f"lti link {self.policy.issuer}"
         private = JWK.from_pem(private_key().encode())
         self.public: str = private.export_to_pem().decode()
@@ -169,34 +169,34 @@ class Lti:
 
     @property
     def registration(self) -> Registration:
-        """What the learning system calls us, and our keys."""
+        """The tool's registration in the learning system, with its keys."""
         return cast(Registration, self.tool.find_registration_by_issuer(self.policy.issuer))
 
     def login(self, browser: _Browser) -> str:
-        """Where a browser goes to have the learning system say who it is."""
+        """The address at which the learning system identifies the browser's person."""
         login = _Login(browser, self.tool, _Session(browser, self.service.secret), browser)
         return login.redirect(f"{self.service.options.url}lti/launch")
 
     def claims(self, browser: _Browser) -> Mapping[str, Any]:
-        """What a launch says that is good. A ``Failure`` says in a sentence why one is not."""
+        """The claims of a valid launch. Raises ``Failure``, with a sentence, for an invalid one."""
         session = _Session(browser, self.service.secret)
-        launch = _Launch(browser, self.tool, session, browser, requests_session=Patient())
-        # The library compares the audience itself. A clock that is a second slow must refuse nobody.
+        launch = _Launch(browser, self.tool, session, browser, requests_session=SessionWithTimeout())
+        # The library checks the audience. Some leeway keeps a slow clock from refusing launches.
         options: Any = {"verify_aud": False, "verify_iat": False, "require": ["exp", "sub", "nonce"]}
         launch.set_jwt_verify_options(options)
         try:
             claims = launch.validate().get_launch_data()
             if not self.journal.is_first_use("lti nonce", claims["nonce"], 2 * LOGIN):
                 raise LtiException("Invalid Nonce")
-        except Exception as error:  # the library raises what it likes about what strangers send
+        except Exception as error:  # the library raises many types for invalid input
             log.warning("a launch is refused: %s", error)
-            known = (words for said, words in _REFUSALS.items() if said in str(error))
+            known = (words for part, words in _REFUSALS.items() if part in str(error))
             unknown = "This launch cannot be checked: ask your teacher, whose log says why"
             raise Failure(403, next(known, unknown)) from None
         return cast(Mapping[str, Any], claims)
 
     def come_in(self, claims: Mapping[str, Any]) -> tuple[str, bool, str]:
-        """Who a launch is by, whether they are of the team, and the lab; noted with the services of that lab's link."""
+        """A launch's person, whether they belong to the team, and the lab. Notes them, and the services of the lab's link."""
         course = str(_dict(claims, _CLAIM + "context").get("id", ""))
         if course != self.policy.course:
             ours = self.policy.course
@@ -206,7 +206,8 @@ class Lti:
         if lab is None:
             line = f'{self.service.options.labs[0][:2]} = "{link}"'
             raise Failure(
-                404, f"No lab here is link {link}: a teacher writes {line} below [lti.links] in course.toml"
+                404,
+                f"No lab here has the link {link}: a teacher writes {line} below [lti.links] in course.toml",
             )
         place = place_of(claims.get(_CLAIM + "roles", ()))
         if not place:
@@ -222,7 +223,7 @@ class Lti:
         return student, place == "team", lab
 
     def _known(self, person: dict[str, Any], *, team: bool) -> str:
-        """What somebody is called here: nobody is called as another, whatever a learning system says."""
+        """A person's name in the class. Nobody gets another person's name, whatever the learning system says."""
         user = str(person["user_id"])
         with self._lock:
             people = self.journal.notes(self.people)
@@ -238,22 +239,22 @@ class Lti:
 
     @property
     def list_path(self) -> Path:
-        """The class list that the learning system gave."""
+        """The path of the learning system's class list."""
         return self.service.options.out / "class-list.csv"
 
     @property
     def takes_list(self) -> bool:
-        """Whether that list is the course's: it names none of its own."""
+        """Whether the course uses that list, because it has none of its own."""
         named = settings().roster or os.environ.get("COURSE_ROSTER")
         return not named or named == str(self.list_path.resolve())
 
     def _use_list(self) -> None:
         if self.takes_list and self.list_path.exists():
-            os.environ["COURSE_ROSTER"] = str(self.list_path.resolve())  # for what grades the class, too
+            os.environ["COURSE_ROSTER"] = str(self.list_path.resolve())  # the grading process reads it, too
             class_list.cache_clear()
 
     def write_list(self, members: Sequence[Mapping[str, Any]]) -> None:
-        """Keep who is in the class. ``UserError`` where that makes no list."""
+        """Store the class list. Raises ``UserError`` if it is invalid."""
         text = io.StringIO()
         writer = csv.writer(text)
         writer.writerow(("student", "name", "email", "username", "ID number"))
@@ -262,8 +263,8 @@ class Lti:
             if one.get("status", "Active") == "Active" and place_of(one.get("roles", ())) == "student":
                 own = {**one, "username": one.get("ext_user_username")}
                 name = known.get(str(one["user_id"]), {}).get("student") or _plain_name(own)
-                said = [own.get(key) for key in ("name", "email", "username", "lis_person_sourcedid")]
-                writer.writerow([safe_cell(str(word or "")) for word in (name, *said)])
+                ids = [own.get(key) for key in ("name", "email", "username", "lis_person_sourcedid")]
+                writer.writerow([safe_cell(str(word or "")) for word in (name, *ids)])
         new = self.list_path.with_suffix(".new.csv")
         write_atomically(new, text.getvalue())
         try:
@@ -274,16 +275,16 @@ class Lti:
         self._use_list()
 
 
-#: What a learning system says of somebody -> the class list's word for it, the surest first.
+#: The learning system's claim about a person -> the class list's column, the most reliable first.
 _KEYS = {"username": "username", "lis_person_sourcedid": "id_number", "email": "email"}
 
 
 def _name_of(person: Mapping[str, Any]) -> str:
-    """What somebody new is called: as the class list calls them, or by what the learning system says."""
+    """A new person's name: from the class list, or else from the learning system."""
     for key, column in _KEYS.items():
-        said = str(person.get(key) or "").lower()
+        claim = str(person.get(key) or "").lower()
         for one in class_list().people:
-            if said and getattr(one, column).lower() == said:
+            if claim and getattr(one, column).lower() == claim:
                 return one.student
     name = _plain_name(person)
     if class_list().of_folder(name) is not None:
@@ -296,7 +297,7 @@ def _plain_name(person: Mapping[str, Any]) -> str:
 
 
 def place_of(roles: Any) -> str:
-    """Somebody's place in a course: "team", "student", or "" for none."""
+    """A person's role in the course: "team", "student", or "" for none."""
     names = {found[1] for role in roles if (found := _ROLE.fullmatch(str(role)))}
     return "team" if names & {"Instructor", "TeachingAssistant"} else "student" if "Learner" in names else ""
 
@@ -307,7 +308,7 @@ def _dict(claims: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def policy_of() -> LtiPolicy:
-    """``[lti]`` of course.toml. ``UserError`` without one."""
+    """The section ``[lti]`` of course.toml. Raises ``UserError`` without it."""
     policy = settings().lti
     if policy is None:
         raise UserError("course.toml says nothing of a learning system: write [lti] (docs/live_class.md).")
@@ -315,7 +316,7 @@ def policy_of() -> LtiPolicy:
 
 
 def private_key() -> str:
-    """Our key (PEM), made at its first use beside course.toml, where git ignores it."""
+    """The service's key (PEM). It is made at the first use, beside course.toml, where git ignores it."""
 
     def make() -> str:
         made: bytes = JWK.generate(kty="RSA", size=2048).export_to_pem(private_key=True, password=None)
@@ -325,7 +326,7 @@ def private_key() -> str:
 
 
 class _FromSystem(Handler):
-    """An address to which the learning system's pages send a browser: the token is checked, not the origin."""
+    """An address for redirects from the learning system. The token is checked instead of the origin."""
 
     @property
     def lti(self) -> Lti:
@@ -335,13 +336,13 @@ class _FromSystem(Handler):
 
     def check_xsrf_cookie(self) -> None: ...
 
-    async def away(self, function: Any, *values: Any) -> Any:
-        """What a function returns that may ask the learning system."""
+    async def in_thread(self, function: Any, *values: Any) -> Any:
+        """Call, in a thread, a function that may send requests to the learning system."""
         return await asyncio.get_running_loop().run_in_executor(self.lti.threads, function, *values)
 
 
 class Login(_FromSystem):
-    """``/lti/login``: the learning system says that somebody wants in."""
+    """``/lti/login``: the learning system starts a login."""
 
     async def get(self) -> None:
         browser = _Browser(self)
@@ -362,18 +363,18 @@ class Login(_FromSystem):
 
 
 class Launch(_FromSystem):
-    """``/lti/launch``: the learning system says who somebody is."""
+    """``/lti/launch``: the learning system identifies a person."""
 
     async def post(self) -> None:
-        claims = await self.away(self.lti.claims, _Browser(self))
-        name, team, lab = await self.away(self.lti.come_in, claims)
+        claims = await self.in_thread(self.lti.claims, _Browser(self))
+        name, team, lab = await self.in_thread(self.lti.come_in, claims)
         self.sign_in(self.service.journal.digest_of(name, team=team))
         base = self.service.options.base
         self.redirect(f"{base}room/{lab}" if team else base)
 
 
 class Key(_FromSystem):
-    """``/lti/keys``: our public key for a machine; ``/lti/key.pem``: to be pasted."""
+    """``/lti/keys``: the service's public key for machines; ``/lti/key.pem``: the same for people to paste."""
 
     def get(self, form: str) -> None:
         if form == "keys":

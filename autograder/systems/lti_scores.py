@@ -1,10 +1,10 @@
-"""Sends the points that count to the learning system's gradebook, in a thread of its own, until they have arrived.
+"""Sends the points that count to the learning system's gradebook, in its own thread, until they have arrived.
 
-The journal says what is to be sent and what was sent. So nothing is lost when the service ends: the next start sends the rest.
+The journal records pending and sent points, so nothing is lost when the service ends: the next start sends the rest.
 
-A grade is always ``FullyGraded`` with a comment: ``PendingManual`` and a missing comment erase what is there. Where a
-written answer waits for a person, the points earned so far are sent, and the comment says what is not read yet. What a
-person enters for it in the gradebook is sent within a minute. Nothing is sent that the student may not see yet.
+A grade is always ``FullyGraded`` with a comment, because ``PendingManual`` or a missing comment erases the current entry. If
+a written answer waits for a person, the points earned so far are sent, and the comment says what is not read yet. Points
+that a person enters in the gradebook are sent within a minute. Points that the student may not see yet are not sent.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ from autograder.serve import rules
 from autograder.serve.hand_in import marks_on
 from autograder.serve.journal import Journal
 from autograder.serve.service import Service
-from autograder.systems.lti import ANSWER, ROUTES, Lti, Patient
+from autograder.systems.lti import ANSWER, ROUTES, Lti, SessionWithTimeout
 
 log = logging.getLogger(__name__)
 
-#: Seconds after which everything is looked at again: what a team decided, a lab that has closed. And the class list.
+#: Seconds between two checks of all points (the team's decisions, closed labs), and between two of the class list.
 LOOK, LIST = 60.0, 600.0
-#: Seconds until something is tried again: the first time, and at most.
+#: Seconds until the first retry, and the most until a later one.
 SOON, LATE = 1.0, 300.0
-#: Seconds for which an access token is used; systems give it for an hour.
+#: Seconds for which an access token is used; it is usually valid for an hour.
 TOKEN = 1200.0
 _Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Score:
-    """What the gradebook is to show: points, of how many, and why. ``item`` and ``user``: whose, as the learning system calls them."""
+    """A score for the gradebook: points, maximum, comment. ``item`` and ``user`` are the learning system's ids."""
 
     item: str
     user: str
@@ -66,7 +66,7 @@ class Score:
 def score_of(
     journal: Journal, lab: str, student: str, item: str, user: str, entered: Mapping[str, TeacherMarks]
 ) -> Score | None:
-    """The score that counts now; None while nobody knows it, or the student may not see it. ``entered``: the gradebook's marks."""
+    """The score that counts now; None if it is unknown or the student may not see it. ``entered``: the gradebook's marks."""
     attempts = journal.attempts(lab, student)
     counts = rules.counting(lab, attempts)
     if counts is None or any(attempt.verdict is None for attempt in attempts):
@@ -93,17 +93,17 @@ def score_of(
 
 
 class LtiClass(Lti):
-    """A course that sends points. Its methods may be called from any thread."""
+    """An LTI course that also sends points. Its methods may be called from any thread."""
 
     def __init__(self, service: Service):
         super().__init__(service)
         self.routes = ROUTES
-        #: Whose points are to be looked at -> when, by the monotonic clock.
+        #: (lab, student) -> when to check their points, by the monotonic clock.
         self._when: dict[_Key, float] = {}
-        #: Whose points have not arrived -> how often they were sent, and why.
+        #: (lab, student) whose points have not arrived -> number of attempts, and the reason.
         self._failed: dict[_Key, tuple[int, str]] = {}
         self._list_trouble = ""
-        #: Lab -> what people entered in the class's gradebook, by the student's name as stored; without a lab that was not read yet.
+        #: Lab -> stored name -> marks that people entered in the class's gradebook; only labs that were read.
         self._entered: dict[str, Mapping[str, TeacherMarks]] = {}
         self._changed = threading.Condition()
         self._ended = False
@@ -111,11 +111,11 @@ class LtiClass(Lti):
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
-        """Send from now on, first what was left."""
+        """Start sending, beginning with points left from the last run."""
         self._thread.start()
 
     def close(self) -> None:
-        """Send no more."""
+        """Stop sending."""
         with self._changed:
             self._ended = True
             self._changed.notify()
@@ -124,13 +124,13 @@ class LtiClass(Lti):
         self.threads.shutdown(wait=False, cancel_futures=True)
 
     def changed(self, lab: str, student: str) -> None:
-        """Look at a student's points at once, or at the next try when they did not arrive."""
+        """Check a student's points at once; if they did not arrive, at the next retry."""
         with self._changed:
             self._when.setdefault((lab, student), 0.0)
             self._changed.notify()
 
     def come_in(self, claims: Mapping[str, Any]) -> tuple[str, bool, str]:
-        """See ``Lti``. With the first launch the class list can be fetched."""
+        """See ``Lti``. From the first launch on, the class list can be fetched."""
         who = super().come_in(claims)
         with self._changed:
             self._changed.notify()
@@ -138,7 +138,7 @@ class LtiClass(Lti):
 
     @property
     def trouble(self) -> str:
-        """A sentence about points that have not arrived ("" for none)."""
+        """A sentence about points that have not arrived; "" for none."""
         with self._changed:
             students = sorted({student for _, student in self._failed})
             why = next((why for _, why in self._failed.values()), "")
@@ -159,8 +159,8 @@ class LtiClass(Lti):
                 if time.monotonic() - listed >= LIST and (links := self.journal.notes(self.links)):
                     listed = time.monotonic()
                     self._fetch_list([link["names"] for link in links.values() if link["names"]])
-            except Exception:  # whatever it is: this thread lives as long as the service
-                log.exception("cannot look at what is to be sent")
+            except Exception:  # this thread must live as long as the service
+                log.exception("cannot check the points to be sent")
             with self._changed:
                 due = [key for key, when in self._when.items() if when <= time.monotonic()]
                 if not due and not self._ended:
@@ -171,15 +171,15 @@ class LtiClass(Lti):
                     self._try(key)
 
     def _try(self, key: _Key) -> None:
-        """Send a student's points if they are not there yet; what does not arrive is sent again, each time later."""
+        """Send a student's points if they have not arrived yet. Failed attempts are repeated, with growing pauses."""
         with self._changed:
-            self._when.pop(key, None)  # a change from now on is looked at once more
+            self._when.pop(key, None)  # later changes are checked again
         tries, why, wait = self._failed.get(key, (0, ""))[0], "", 0.0
         try:
             wait = self._send(*key)
-        except Exception as error:  # what the network brings is not to be foreseen
+        except Exception as error:  # the network can fail in many ways
             log.warning("the points of %s in %s have not arrived: %s", key[1], key[0], error)
-            self._connector = None  # it may be the access token
+            self._connector = None  # the access token may be the cause
             why, wait = _why(error), min(SOON * 2 ** min(tries, 20), LATE)
         with self._changed:
             if why:
@@ -190,12 +190,12 @@ class LtiClass(Lti):
                 self._when[key] = time.monotonic() + wait
 
     def _send(self, lab: str, student: str) -> float:
-        """Send the score unless it is there already; the seconds to wait before it can be sent (0: done)."""
+        """Send the score unless it has arrived already. Returns the seconds to wait before it can be sent (0: done)."""
         people = self.journal.notes(self.people)
         user = next(
             (user for user, one in people.items() if one == {"student": student, "team": False}), None
         )
-        if user is None:  # a teacher, whom no gradebook has, or somebody with an invitation
+        if user is None:  # a teacher, who has no grades, or a person with an invitation
             return 0.0
         services = (self.journal.noted(self.links, lab) or {}).get("scores", {})
         if lab not in self._entered:  # the gradebook could not be read
@@ -208,7 +208,7 @@ class LtiClass(Lti):
             return 0.0
         if not score.item:
             raise UserError(
-                f"it gives no column of its gradebook for {lab}: allow grades there, and open it again"
+                f"it has no gradebook column for {lab}: allow grades in its settings there, and open the exercise again"
             )
         if int(now) <= int(before["at"]):
             return int(before["at"]) + 1 - now
@@ -223,18 +223,18 @@ class LtiClass(Lti):
             .set_comment(score.comment)
         )
         AssignmentsGradesService(self._reach(), services).put_grade(grade)
-        # Some note the second in which they kept it: the next score is to be of a later one.
+        # Some systems store times in seconds: the next score must have a later one.
         self.journal.note("lti sent", f"{lab}/{student}", {"at": time.time(), "score": asdict(score)})
         return 0.0
 
     def _reach(self) -> ServiceConnector:
-        """The learning system, with an access token that is not too old."""
+        """A connection to the learning system, with a valid access token."""
         if self._connector is None or time.monotonic() - self._connector[0] > TOKEN:
-            self._connector = time.monotonic(), ServiceConnector(self.registration, Patient())
+            self._connector = time.monotonic(), ServiceConnector(self.registration, SessionWithTimeout())
         return self._connector[1]
 
     def _fetch_list(self, services: list[Any]) -> None:
-        """Have the learning system's class list, where the course names none."""
+        """Fetch the learning system's class list, if the course has none."""
         if not services or not self.takes_list:
             return
         try:
@@ -247,7 +247,7 @@ class LtiClass(Lti):
 
 
 def _in_gradebook(lab: str, out: Path) -> Mapping[str, TeacherMarks]:
-    """What people entered in the class's gradebook: nothing before the class is graded for good."""
+    """Stored name -> marks that people entered in the class's gradebook; empty before the class is graded."""
     if not (out / "gradebook.db").is_file():
         return {}
     with open_gradebook(lab, out) as gradebook:
@@ -255,7 +255,7 @@ def _in_gradebook(lab: str, out: Path) -> Mapping[str, TeacherMarks]:
 
 
 def _why(error: Exception) -> str:
-    """A failure in words for the team."""
+    """The reason for a failure, for the team."""
     if isinstance(error, LtiServiceException):
         asks = " (is this a student of the course there?)" if error.response.status_code == 400 else ""
         return f"it answers with status {error.response.status_code}{asks}"

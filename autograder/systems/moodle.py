@@ -1,8 +1,8 @@
-"""An assignment of Moodle's, asked and graded by its web services (mod/assign/externallib.php of Moodle 4.5).
+"""Reads and grades an assignment in Moodle through its web services (mod/assign/externallib.php of Moodle 4.5).
 
-This module guards against what the service does silently: a grade above the maximum, or one that the gradebook overrides, is dropped while
-comment and files are kept; a wrong attempt number makes an attempt; staff and suspended people are graded like anybody; with a
-marking workflow nobody sees a grade without a state; a draft area takes the place of all feedback files.
+This module guards against silent effects of the service. A grade above the maximum, or one that the gradebook overrides, is
+dropped while comment and files are kept. A wrong attempt number makes a new attempt. Staff and suspended people are graded
+like others. With a marking workflow nobody sees a grade without a state. A draft area replaces all feedback files.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from autograder.systems.exchange import (
 )
 from autograder.systems.moodle_client import MoodleClient
 
-#: What a grade may be in an assignment's marking workflow.
+#: The states of an assignment's marking workflow.
 STATES = ("notmarked", "inmarking", "readyforreview", "inreview", "readyforrelease", "released")
 
-#: Requests that a site gets at once.
+#: The most simultaneous requests to a site.
 AT_ONCE = 4
 
 
 class Moodle:
-    """One assignment. ``course`` and ``assignment`` are Moodle's numbers or names; ``state`` is that of the marking workflow."""
+    """One assignment. ``course`` and ``assignment`` are Moodle's numbers or names; ``state`` is the marking workflow's."""
 
     name = "Moodle"
     groups: Mapping[int, int] = MappingProxyType({})
@@ -65,7 +65,7 @@ class Moodle:
         )
 
     def require_gradable(self) -> None:
-        """Raise ``UserError`` where the assignment takes no points, or needs to be told a state."""
+        """Raise ``UserError`` if the assignment takes no points, or if its workflow needs a state."""
         states = f"one of {', '.join(STATES)} (students see what is “released”)"
         if self.assignment.most <= 0:
             raise UserError(
@@ -79,7 +79,7 @@ class Moodle:
             raise UserError("The assignment has no marking workflow: leave --state out.")
 
     def students(self) -> list[Person]:
-        """Those who may hand in: no staff, nobody suspended. With blind marking, by the assignment's own numbers."""
+        """The people who may hand in, without staff and suspended people; with blind marking, by the assignment's numbers."""
         listed = {one["id"]: one for one in self._participants}
         active = self._enrolled("onlyactive", 1)
         graders = self._enrolled("withcapability", "mod/assign:grade")
@@ -93,7 +93,7 @@ class Moodle:
         return people
 
     def handed_in(self, people: Sequence[Person]) -> tuple[dict[int, HandedIn], list[str]]:
-        """The newest submitted attempt of each; drafts are named, not taken. A group's is each of its members'."""
+        """User -> newest submitted attempt, and sentences about drafts. A group's attempt counts for each member."""
         answer = self._client.call("mod_assign_get_submissions", assignmentids=[self._id])
         latest = {(one["userid"], one["groupid"]): one for one in _of_one(answer, "submissions", self._id)}
         group_of = {one["id"]: one.get("groupid", 0) for one in self._participants}
@@ -120,7 +120,7 @@ class Moodle:
         return found, notes
 
     def due_dates(self, people: Sequence[Person], track: Track) -> dict[int, int]:
-        """The later of what overrides and extensions say. 0 where the assignment is never due."""
+        """User -> the later of override and extension; 0 if the assignment is never due."""
         longer = {user: flags["extensionduedate"] for user, flags in self._flags().items()}
 
         def due(person: Person) -> int:
@@ -136,7 +136,7 @@ class Moodle:
         return self._client.read(file.address)
 
     def entries(self, attempts: Mapping[int, int], track: Track) -> dict[int, Entry]:
-        """What Moodle holds for each one's attempt: grade, comment, feedback files, and whether the gradebook overrides it."""
+        """User -> entry in Moodle: grade, comment, feedback files, and whether the gradebook overrides it."""
         answer = self._client.call("mod_assign_get_grades", assignmentids=[self._id])
         grades = {one["userid"]: one for one in _of_one(answer, "grades", self._id)}
         states = {user: flags["workflowstate"] for user, flags in self._flags().items()}
@@ -155,7 +155,7 @@ class Moodle:
         return dict(self._each(entry, list(attempts), track, "what Moodle has", lambda user: user))
 
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
-        """Enter the grade. Feedback files of other people, which a new page would replace, are sent along."""
+        """Enter the grade. Other people's feedback files, which a new page would replace, are sent again with it."""
         plugins: dict[str, Any] = {"assignfeedbackcomments_editor": {"text": new.comment, "format": 1}}
         if new.page is not None:
             draft = self._client.upload(new.page_name, new.page)
@@ -171,7 +171,7 @@ class Moodle:
             attemptnumber=attempt,
             addattempt=False,
             workflowstate=self._state,
-            applytoall=False,  # each member of a group has a row of their own here, and may have an entry of a person's there
+            applytoall=False,  # each member of a group is sent separately, and may have an entry by a person
             plugindata=plugins,
         )
 
@@ -193,7 +193,7 @@ class Moodle:
         return {one["id"] for one in answer}
 
     def _earlier(self, user: int) -> HandedIn | None:
-        """The newest attempt before the open one that was submitted."""
+        """The newest submitted attempt before the open one."""
         status = self._client.call("mod_assign_get_submission_status", assignid=self._id, userid=user)
         attempts = [one["submission"] for one in status.get("previousattempts", ()) if "submission" in one]
         done = [one for one in attempts if one["status"] == "submitted"]
@@ -236,7 +236,7 @@ def _assignment(client: MoodleClient, course: int, wanted: int | str) -> dict[st
 
 
 def _of_one(answer: Mapping[str, Any], what: str, assignment: int) -> list[dict[str, Any]]:
-    """What an answer about several assignments says of this one. Moodle warns instead where the token may not see it."""
+    """This assignment's part of an answer. If the token may not see it, Moodle's warning is raised as ``Refused``."""
     for one in answer["assignments"]:
         if one["assignmentid"] == assignment:
             found: list[dict[str, Any]] = one[what]
@@ -272,7 +272,7 @@ def _entry(
     item: Mapping[str, Any],
     hidden: bool,
 ) -> Entry:
-    """One attempt's entry. ``newest`` is the grade of the newest graded attempt; a workflow hides comment and files until release."""
+    """One attempt's entry. ``newest``: the newest graded attempt's grade. A workflow hides comment and files until release."""
     feedback = status.get("feedback", {})
     shown = [(feedback.get("grade"), feedback.get("plugins", ()))]
     shown += [

@@ -1,4 +1,4 @@
-"""Asks a Moodle site by its web services (REST, JSON). The token travels in the body of a request, never in an address."""
+"""A client of Moodle's web services (REST, JSON). The token is sent in the body of a request, never in an address."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import requests
 from autograder.errors import UserError
 from autograder.systems.exchange import SECONDS, Refused, content_of, unreachable
 
-#: Moodle writes a file's address with these marks, and escapes the others.
+#: Characters that Moodle does not escape in a file's address.
 SAFE = "/%?=&"
 
 #: Moodle's error code -> what to do.
@@ -29,30 +29,30 @@ _ADVICE = {
 
 @dataclass(frozen=True)
 class MoodleClient:
-    """A site's address (without a slash at the end) and a token. Raises ``UserError`` in one sentence, without the token."""
+    """A site's address, without a final slash, and a token. Errors are ``UserError`` in one sentence, without the token."""
 
     site: str
     token: str = field(repr=False)
 
     def call(self, function: str, **parameters: Any) -> Any:
-        """What a web service function answers. ``Refused`` when Moodle says why it does not."""
+        """The answer of a web service function. Raises ``Refused`` with Moodle's reason if it refuses."""
         fields = {"wstoken": self.token, "wsfunction": function, "moodlewsrestformat": "json"}
         for name, value in parameters.items():
             fields.update(_flat(name, value))
         return self._json(self._post("/webservice/rest/server.php", fields), function)
 
     def read(self, address: str) -> bytes:
-        """A file's bytes. The address that Moodle gave is looked up on this site: the token goes nowhere else."""
+        """A file's bytes. Only addresses on this site are accepted, so that the token goes nowhere else."""
         _, found, path = address.partition("/pluginfile.php/")
         if not found:
-            raise Refused(f"Moodle gives a file an address that is none of its own: {address}")
+            raise Refused(f"Moodle gives a file an address on another site: {address}")
         content = self._post(f"/webservice/pluginfile.php/{quote(path, safe=SAFE)}", {"token": self.token})
         if content.startswith(b'{"error"'):
             self._json(content, "to give a file")
         return content
 
     def upload(self, name: str, content: bytes, draft: int = 0, folder: str = "/") -> int:
-        """Put a file into a draft area (0: a new one), whose number comes back."""
+        """Put a file into a draft area (0: a new one). Returns the area's number."""
         fields = {"token": self.token, "itemid": str(draft), "filepath": folder}
         answer = self._json(
             self._post("/webservice/upload.php", fields, {"file": (name, content)}), "to take a file"
@@ -67,7 +67,7 @@ class MoodleClient:
     def _post(
         self, place: str, fields: Mapping[str, str], files: Mapping[str, tuple[str, bytes]] | None = None
     ) -> bytes:
-        """What a place answers. A redirect would lose what is posted, or bring the token elsewhere."""
+        """The answer to a POST request. Redirects are refused: they would lose the data, or send the token elsewhere."""
         try:
             with requests.post(
                 self.site + place,
@@ -103,7 +103,7 @@ class MoodleClient:
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """A value as PHP reads it from a form: ``name[0][key]``."""
+    """Yield the form fields of a value, named for PHP: ``name[0][key]``."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flat(f"{name}[{key}]", inner)

@@ -1,4 +1,4 @@
-"""Fetches notebooks, times and extensions from a learning system, and lays them out as ``autograder grade`` reads them."""
+"""Fetches notebooks, times and extensions from a learning system, in the layout that ``autograder grade`` reads."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from autograder.collect import collect_folder
-from autograder.collect.names import may_hold_one
+from autograder.collect.names import may_contain_notebook
 from autograder.course.lists import summarize_names
-from autograder.course.longer import take_over
 from autograder.course.policy_file import class_list, settings
+from autograder.course.system_extensions import take_over_extensions
 from autograder.files import folder_name, letters_of, require_apart, timestamp_in
 from autograder.grading.submissions import MAX_BYTES
 from autograder.systems.exchange import HandedIn, Person, Pulled, Record, Refused, Source, Track, class_now
 
-#: Due dates that differ by less mean the same: some systems end a day at 23:59:00.
+#: Smaller differences between due dates are ignored: some systems end a day at 23:59:00.
 A_MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
 class Done:
-    """Who is in the class, who handed in, whose notebook is new here, and sentences about the others."""
+    """The outcome of a pull: the class, who handed in, whose notebook is new, and sentences about the others."""
 
     students: tuple[str, ...]
     handed_in: tuple[str, ...]
@@ -34,15 +34,17 @@ class Done:
 
 
 def pull(system: Source, submitted: Path, lab: str, track: Track) -> Done:
-    """Write ``submitted/<student>/<lab>/`` for everybody in the class, with the newest attempt that they handed in and its time.
+    """Write ``submitted/<student>/<lab>/`` for everybody in the class, with their newest submitted attempt and its time.
 
-    What was fetched before and is unchanged is left alone, so a pull that was stopped goes on where it was. Extensions go into
-    ``extensions.csv``. Raises ``UserError``; what was fetched before that is kept and recorded.
+    Unchanged notebooks are not fetched again, so an interrupted pull resumes. Extensions are added to ``extensions.csv``.
+    Raises ``UserError``; notebooks fetched before the error are kept and recorded.
     """
     record = Record.read(submitted, lab, system)
     people, attempts, notes = class_now(system, track)
     folders = _folders(people, record, system.name, notes)
-    notes += class_list().notes_about(folders.values(), "On the class list, but no student there")
+    notes += class_list().notes_about(
+        folders.values(), f"On the class list, but not a student in {system.name}"
+    )
     require_apart(submitted, folders.values())
     fetched, without = list[str](), list[str]()
     try:
@@ -92,11 +94,11 @@ def _is_here(known: Pulled, attempt: HandedIn, submitted: Path, lab: str) -> boo
 def _fetch(
     system: Source, attempt: HandedIn, student: str, submitted: Path, lab: str, notes: list[str]
 ) -> bool:
-    """Fetch one student's notebook; whether it now lies in the folder."""
+    """Fetch one student's notebook. Returns whether it is in the folder now."""
     time = f"{datetime.fromtimestamp(attempt.when, UTC):%Y-%m-%d %H:%M:%S} UTC"
     with tempfile.TemporaryDirectory(prefix="autograder-") as scratch:
         for file in attempt.files:
-            if not may_hold_one(file.name):
+            if not may_contain_notebook(file.name):
                 continue
             if file.size > MAX_BYTES:
                 notes.append(
@@ -128,7 +130,7 @@ def _fetch(
 
 
 def _folders(people: Sequence[Person], record: Record, system: str, notes: list[str]) -> dict[int, str]:
-    """The name of each person's folder: as before, as on the class list, else the surest id of the system."""
+    """User -> folder's name: as before, else as on the class list, else the system's most reliable id."""
     listed, folders = class_list(), dict[int, str]()
     for person in people:
         found = {one.student for word in person.words if (one := listed.find(word)) is not None}
@@ -148,7 +150,7 @@ def _folders(people: Sequence[Person], record: Record, system: str, notes: list[
 def _extend(
     system: Source, people: Sequence[Person], folders: dict[int, str], lab: str, track: Track
 ) -> list[str]:
-    """Add extensions to ``extensions.csv``; sentences. The longer of the course's and the system's counts."""
+    """Add extensions to ``extensions.csv`` and return sentences. The longer of the course's and the system's counts."""
     theirs = system.assignment.due
     due = settings().due(lab) or (_utc(theirs) if theirs else None)
     notes = _about_due(system, lab)
@@ -156,7 +158,7 @@ def _extend(
         return notes
     own_dates = [(folders[user], own) for user, own in system.due_dates(people, track).items()]
     longer = [(student, _utc(own) if own > theirs else due) for student, own in own_dates if own]
-    notes += take_over(lab, due, longer, system.name)
+    notes += take_over_extensions(lab, due, longer, system.name)
     if never := [student for student, own in own_dates if not own and theirs]:
         notes.append(
             f"Never due in {system.name}, so give them an extension in course.toml: {summarize_names(never)}."
@@ -169,7 +171,7 @@ def _extend(
 
 
 def _about_due(system: Source, lab: str) -> list[str]:
-    """A sentence where course.toml does not have the system's due date."""
+    """A sentence if course.toml does not have the system's due date."""
     theirs, ours = system.assignment.due, settings().due(lab)
     if not theirs:
         return []
@@ -187,5 +189,5 @@ def _about_due(system: Source, lab: str) -> list[str]:
 
 
 def _utc(seconds: int) -> datetime:
-    """In UTC without a zone, as the policy has its dates."""
+    """The time in UTC without a zone, as in the policy."""
     return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)

@@ -1,4 +1,4 @@
-"""Enters grade, comment and feedback page in the learning system, reads them again, and leaves people's own entries alone."""
+"""Sends grades, comments and feedback pages to the learning system and verifies them. People's own entries stay."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from autograder.systems.exchange import (
     class_now,
 )
 
-#: Systems keep grades with as many decimals as they like; we send two.
+#: Grades with a smaller difference are equal: grades are sent with two decimals, and systems store other numbers of them.
 _SAME = 0.005
 
 
 @dataclass(frozen=True)
 class Row:
-    """One student's line of the table: what the system has, what it would get, and what happens.
+    """One student's row of the table: the current entry, the new entry, and what happens.
 
-    ``what`` is ``new``, ``change``, ``as it is`` or ``left out``; ``why`` says why it is left out, or what the grade still lacks.
+    ``what`` is ``new``, ``change``, ``as it is`` or ``left out``; ``why`` is the reason, or what the grade still lacks.
     """
 
     student: str
@@ -58,9 +58,9 @@ class Row:
 def plan(
     system: System, submitted: Path, lab: str, grades: Grades, track: Track, replaced: Collection[str] = ()
 ) -> tuple[list[Row], list[str]]:
-    """What would be sent for whom, and sentences. ``replaced``: whose entry by a person may be replaced.
+    """The rows to send, and sentences. ``replaced``: students whose entries by people may be replaced.
 
-    Raises ``UserError`` where nothing was pulled, or where a name in ``replaced`` has no result.
+    Raises ``UserError`` if nothing was pulled, or if a name in ``replaced`` has no result.
     """
     record = Record.read(submitted, lab, system)
     if not record.students:
@@ -91,7 +91,7 @@ def plan(
 
 
 def _of_groups(rows: Sequence[Row], system: System) -> list[Row]:
-    """The rows. Members of a group that has one grade are left out unless the grade is right for all of them."""
+    """The rows, where members of a group with one common grade are left out unless all have the same points."""
     grades = defaultdict[int, set[float | None]](set)
     for row in rows:
         if row.user in system.groups:
@@ -106,7 +106,7 @@ def _of_groups(rows: Sequence[Row], system: System) -> list[Row]:
 
 
 def _why_not(row: Graded, known: Pulled | None, now: HandedIn | None, is_active: bool, system: str) -> str:
-    """Why a result has no place in the system ("" when it has one)."""
+    """The reason why a result cannot be sent; "" if it can."""
     if known is None:
         return f"not fetched from {system}"
     if not is_active:
@@ -125,7 +125,7 @@ def _why_not(row: Graded, known: Pulled | None, now: HandedIn | None, is_active:
 
 
 def _planned(row: Row, system: System, grades: Grades, ours: Sequence[Sent], may_replace: bool) -> Row:
-    """The row of a student of the system: the new entry, and whether it is sent."""
+    """The row with the new entry, and with the decision whether it is sent."""
     one, now, most = grades.by_student[row.student], row.now, system.assignment.most
     page = FeedbackWriter(grades.spec, Path()).page(one.result, grades.marks.get(one.student)).encode()
     digest, name = hashlib.sha256(page).hexdigest(), f"{grades.spec.name}.html"
@@ -140,7 +140,7 @@ def _planned(row: Row, system: System, grades: Grades, ours: Sequence[Sent], may
         why = f"{points(new.grade)} is above the maximum of {points(most)}: raise it there"
     elif now.locked:
         why = now.locked
-    elif _is(new, now):
+    elif _is_same(new, now):
         what, why = "as it is" if new.page is None and now.is_settled else what, ""
     elif may_replace or _is_free(now) or any(_is_ours(sent, now) for sent in ours):
         why = ""
@@ -149,8 +149,8 @@ def _planned(row: Row, system: System, grades: Grades, ours: Sequence[Sent], may
     return replace(row, new=new, what="left out" if why else what, why=why or one.remark, digest=digest)
 
 
-def _is(new: New, now: Entry) -> bool:
-    """Whether the system has this grade and comment."""
+def _is_same(new: New, now: Entry) -> bool:
+    """Whether the system already has this grade and comment."""
     has_comment = now.comment is None or _text(new.comment) == _text(now.comment)
     return now.grade is not None and abs(now.grade - new.grade) < _SAME and has_comment
 
@@ -160,7 +160,7 @@ def _is_free(now: Entry) -> bool:
 
 
 def _is_ours(sent: Sent, now: Entry) -> bool:
-    """Whether the entry there is what we sent. When the comment is hidden, the time of the last change tells."""
+    """Whether the current entry is the one that was sent. If the comment is hidden, the time of the last change decides."""
     if now.grade is None or abs(now.grade - sent.grade) >= _SAME:
         return False
     if now.comment is None or sent.comment is None:
@@ -169,7 +169,7 @@ def _is_ours(sent: Sent, now: Entry) -> bool:
 
 
 def _text(comment: str) -> str:
-    """A comment's words, for systems change tags and entities."""
+    """A comment's words, because systems change tags and entities."""
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", comment)).split())
 
 
@@ -184,9 +184,9 @@ def _notes(system: System, grades: Grades, record: Record) -> list[str]:
 
 
 def send(system: System, submitted: Path, lab: str, rows: Sequence[Row], track: Track) -> list[str]:
-    """Send what is new or changed, read all of it again, and return a sentence for each that did not arrive.
+    """Send new and changed entries and read them again. Returns a sentence for each that did not arrive.
 
-    The record knows of each entry before it is sent: after a failure the next push takes it for ours.
+    Each entry is recorded before it is sent, so that the next push recognises it after a failure.
     """
     record = Record.read(submitted, lab, system)
     going = [row for row in rows if row.new is not None and row.what in ("new", "change")]
@@ -238,11 +238,11 @@ def _missing(system: System, row: Row, now: Entry) -> list[str]:
 
 
 def was_pushed(system: System, submitted: Path, lab: str) -> bool:
-    """Whether anything was sent before. The first time, a push only shows what it would do."""
+    """Whether anything was sent before. The first push only shows what it would do."""
     return bool(Record.read(submitted, lab, system).sent)
 
 
 def grades_of(lab: LabSpec, results: Sequence[SubmissionResult], marks: Mapping[str, TeacherMarks]) -> Grades:
-    """The final points of each result, as the exports have them."""
+    """The final points of each result, in the exports' form."""
     cells = test_cells(lab)
     return Grades(lab, tuple(graded(one, lab, marks, cells) for one in results), None, True, marks=marks)

@@ -1,1 +1,1 @@
-"""Hidden tests: how they are run on an answer, and what they may say to a student."""
+"""Runs hidden tests on an answer, and limits what their messages may tell a student."""

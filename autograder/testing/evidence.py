@@ -1,4 +1,4 @@
-"""Compares what two functions returned in the same test, to tell a misconception from chance."""
+"""Compares the values that two functions returned in the same test, to recognise a misconception."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ __all__ = ["as_numbers", "extent", "traces_match", "values_match"]
 def traces_match(first: Sequence[TraceEntry], second: Sequence[TraceEntry]) -> bool:
     """Whether two traces show the same behaviour.
 
-    Numbers match to 1e-6 (float64) or 1e-4 (float32) relative to the largest in their array, or within the
-    tolerances of an observation (where one that is missing is 0); NaN matches NaN. An empty trace is no evidence,
-    and matches nothing.
+    Numbers match to 1e-6 (float64) or 1e-4 (float32) relative to the largest in their array, or within an observation's
+    tolerances (a missing one is 0). NaN matches NaN. An empty trace is no evidence and matches nothing.
     """
     if len(first) != len(second) or not first:
         return False

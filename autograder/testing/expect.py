@@ -1,10 +1,10 @@
-"""How a hidden test fails: with a sentence that repeats no input."""
+"""The exception with which a hidden test fails."""
 
 from __future__ import annotations
 
 
 class Failed(AssertionError):
-    """A hidden test fails. The text is written for the student and never repeats an input."""
+    """A hidden test fails. The text is for the student and never repeats an input."""
 
 
 #: The message for an answer that returns another value when called again.

@@ -1,18 +1,18 @@
-"""Runs a failed hidden test again with the course's answers to *earlier* questions, so that a slip costs points once.
+"""Runs a failed hidden test again with the course's answers to *earlier* questions, so that a mistake costs points once.
 
-A later question often calls earlier answers. Where one of those is wrong or missing, every test of the later
-question would fail, however good the later answer is::
+Later questions often call earlier answers. If an earlier answer is wrong or missing, every test of the later question would
+fail, even for a right answer::
 
     @follow_through("def split_heads(x, h): ...", "split_heads")
     def test_a_sentence_listens_to_itself(student): ...
 
-The first run uses the student's earlier answers, so an answer that fits its own helpers loses nothing. The second run
-replaces those that are wrong by the course's. Where only the second run ends in an error, the answer needs something that
-only the student's helper has, such as an extra argument. The test then costs nothing, says ``MEND_FIRST``, and a person
-looks.
+The first run uses the student's earlier answers, so that an answer that matches its own helpers loses nothing. The second
+run replaces wrong earlier answers by the course's. If only the second run ends in an error, the answer needs something that
+only the student's helper has, such as an extra argument. Then the test costs nothing, says ``MEND_FIRST``, and a person
+must look at it.
 
-The course's versions run beside the student's code, which can read them. So only the named ones are sent, with what
-they call: never the answer to the question itself or to a later one.
+The course's versions run in the student's process, where the student's code can read them. So only the named functions and
+the functions that they call are sent, never the answer to the question itself or to a later one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from autograder.results import MEND_FIRST
 from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.student import Student
 
-# Runs in the sandbox. A method finds the names in the globals of its class's module, as a function does.
+# Runs in the sandbox. A method looks names up in the globals of its class's module, as a function does.
 _REPLACE = """
 answer = student_namespace[question]
 namespaces = [getattr(getattr(answer, "forward", answer), "__globals__", student_namespace)]
@@ -47,9 +47,9 @@ def restore():
 
 
 def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A decorator of a hidden test: ``source`` defines the course's versions of the names ``replaced``.
+    """Decorate a hidden test. ``source`` defines the course's versions of the names ``replaced``.
 
-    The test fails with the message of the second run. Afterwards the student's names are back in place.
+    The test fails with the message of the second run. Afterwards the student's names are restored.
     """
     definitions = definitions_for(source, replaced)
 
@@ -60,13 +60,13 @@ def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]
                 return test(student)
             except (StudentGone, UserError):
                 raise
-            except Exception as failure:  # also of what a test makes of a value that came back
+            except Exception as failure:  # also errors of the test on a returned value
                 first = failure
             wrong = [name for name in replaced if student.wrong is None or name in student.wrong]
             if not wrong:
                 raise first
-            with _in_place(student, definitions, wrong, first):
-                student.start_trace()  # a diagnosis sees the answer itself, not what a wrong helper made of it
+            with _replaced(student, definitions, wrong, first):
+                student.start_trace()  # the diagnosis must see the answer without a wrong helper's effects
                 try:
                     test(student)
                     student.note = f"with the course's {' and '.join(wrong)} in place of your own"
@@ -83,8 +83,8 @@ def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]
 
 
 @contextlib.contextmanager
-def _in_place(student: Student, definitions: str, names: Sequence[str], earlier: Exception) -> Iterator[None]:
-    """The course's versions of ``names`` in place of the student's. Raises ``earlier`` where the notebook lacks the question."""
+def _replaced(student: Student, definitions: str, names: Sequence[str], earlier: Exception) -> Iterator[None]:
+    """Replace the student's ``names`` by the course's in the block. Raises ``earlier`` if the notebook lacks the question."""
     try:
         scene = student.scene(definitions + _REPLACE, question=student.name, replaced=list(names))
     except StudentError:
@@ -94,7 +94,7 @@ def _in_place(student: Student, definitions: str, names: Sequence[str], earlier:
         yield
     finally:
         student.replaced = ()
-        with contextlib.suppress(StudentGone):  # the test's own exception is the one to raise
+        with contextlib.suppress(StudentGone):  # the test's own exception must be raised
             scene.run("restore()")
 
 

@@ -1,8 +1,8 @@
-"""Decides of each test cell of an nbgrader notebook whether it can be run outside the student's process, or why not.
+"""Decides, for each test cell of an nbgrader notebook, whether it can run outside the student's process, or why not.
 
-A cell that only calls the student's functions and looks at what they return means the same on the other side of the
-sandbox. One that deletes the student's names, looks into the functions themselves, or leaves something behind for a
-later cell does not: it is graded beside the student's code, as nbgrader does.
+A cell that only calls the student's functions and checks their results works the same outside the sandbox. A cell that
+deletes the student's names, inspects the functions themselves, or defines something for a later cell does not: it is graded
+beside the student's code, as in nbgrader.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _REACHES_AROUND = frozenset({
 _ENDS = frozenset(
     {"exit", "quit", "SystemExit", "KeyboardInterrupt", "GeneratorExit", "BaseException", "abort", "_exit"}
 )
-#: Functions that only call a function among their arguments.
+#: Functions that only call a function given as an argument.
 _CALLS_ITS_ARGUMENT = frozenset({
     "assert_raises", "assertRaises", "assertRaisesRegex", "assert_raises_regex", "raises", "map", "filter", "sorted",
 })  # fmt: skip
-#: The syntax of a constant, and the functions that may be called in it.
+#: The syntax of a constant, and the functions that it may call.
 _PARTS = (
     ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.Name,
     ast.Attribute, ast.expr_context, ast.Call, ast.keyword,
@@ -44,7 +44,7 @@ _HOLDS = frozenset({
     "reshape", "list", "tuple", "dict", "set", "frozenset", "range", "float", "int", "complex", "bytes", "Counter", "deque",
     "OrderedDict", "Fraction", "Decimal",
 })  # fmt: skip
-#: Calls that change settings of the whole process, in which tests run after one another.
+#: Calls that change settings of the whole process, which would affect later tests.
 _SETS = re.compile(
     r"(set|use|enable|disable|register|install|config|reset|rc)(_|[A-Z]|$)|set[a-z]*$|.*Config$"
 )
@@ -53,21 +53,21 @@ _SINGLETONS = frozenset({"NoneType", "bool", "ellipsis"})
 
 @dataclass(frozen=True)
 class TestCell:
-    """A graded test cell: the points it carries, and the reason why it stays in the notebook ("" when it can move)."""
+    """A graded test cell: its points, and the reason why it must stay in the notebook ("" if it can move)."""
 
-    #: The name begins with "Test", but it is no test case for pytest to collect.
+    #: Tells pytest that this class is no test case.
     __test__ = False
 
     grade_id: str
     points: float
     source: str
     reason: str = ""
-    #: The notebook's names that students may bind otherwise: those that it calls, and those whose value it looks at.
+    #: The names that students may rebind: the functions that it calls, and the values that it uses.
     functions: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
-    #: Names that other cells give it: imports, helpers, constants.
+    #: Names from other cells: imports, helpers, constants.
     given: tuple[str, ...] = ()
-    #: Whether it looks at what the student's functions make of their arguments.
+    #: Whether it checks changes that the student's functions make to their arguments.
     in_place: bool = False
 
 
@@ -75,16 +75,16 @@ class TestCell:
 class Names:
     """The names that the notebook's cells bind at the top level."""
 
-    #: Imports, helper functions and constants that no student may change, with their source.
+    #: Name -> source of imports, helper functions and constants that students may not change.
     given: dict[str, ast.stmt] = field(default_factory=dict)
-    #: Names that other cells bind, and students may bind otherwise: name -> "function", "class" or "value".
+    #: Name that other cells bind and students may rebind -> "function", "class" or "value".
     made: dict[str, str] = field(default_factory=dict)
-    #: Names that a code cell uses: name -> the places of those cells.
+    #: Name -> the positions of the code cells that use it.
     used: dict[str, set[int]] = field(default_factory=dict)
 
 
 def test_cells_of(cells: Sequence[NotebookNode]) -> tuple[list[TestCell], Names]:
-    """Every graded test cell of the notebook, in its order, and what the names in it are."""
+    """The graded test cells of the notebook in order, and the notebook's names."""
     names = _names_of(cells)
     found = []
     for place, cell in enumerate(cells):
@@ -127,13 +127,13 @@ def _names_of(cells: Sequence[NotebookNode]) -> Names:
     known = {name for name, node in names.given.items() if isinstance(node, (ast.Import, ast.ImportFrom))}
     for name, node in [*names.given.items()]:
         if isinstance(node, ast.Assign) and names_used(ast.unparse(node)) - known - set(dir(builtins)):
-            del names.given[name]  # it is made of what is the student's
+            del names.given[name]  # it depends on a student's name
             names.made[name] = "value"
     return names
 
 
 def _is_given(cell: NotebookNode, node: ast.stmt) -> bool:
-    """Whether what a statement binds is the same whatever the student does: an import, or a given cell's plain definition."""
+    """Whether a statement binds the same value for every student: an import, or a given cell's plain definition."""
     data = cell.metadata.get("nbgrader", {})
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return not data.get("solution") and getattr(node, "module", "") != "__future__"
@@ -142,7 +142,7 @@ def _is_given(cell: NotebookNode, node: ast.stmt) -> bool:
 
 
 def _is_constant(node: ast.stmt) -> bool:
-    """``EXPECTED = 3``, ``EXPECTED = np.array([1.0, 2.0])``: what only says which values, in whatever container."""
+    """Whether a statement binds a constant: ``EXPECTED = 3``, ``EXPECTED = np.array([1.0, 2.0])``."""
     if not isinstance(node, ast.Assign) or not all(isinstance(target, ast.Name) for target in node.targets):
         return False
     return all(isinstance(part, _PARTS) and _only_holds(part) for part in ast.walk(node.value))
@@ -156,7 +156,6 @@ def _only_holds(part: ast.AST) -> bool:
 
 
 def _kind(node: ast.stmt, name: str) -> str:
-    """The kind of a name that a statement binds."""
     if getattr(node, "name", "") == name:
         return "class" if isinstance(node, ast.ClassDef) else "function"
     return "function" if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda) else "value"
@@ -175,12 +174,12 @@ def bound_by(node: ast.stmt) -> set[str]:
 
 
 def without_magics(source: str) -> str:
-    """The source with its magics and shell lines left empty, for reading only."""
+    """The source with empty lines for magics and shell commands, only for parsing."""
     return "\n".join("" if line.lstrip()[:1] in ("%", "!") else line for line in source.splitlines())
 
 
 def _parsed(source: str) -> ast.Module | None:
-    """The syntax tree of a cell that Python compiles and can write again; ``await`` may stand in one."""
+    """The syntax tree of a cell that Python can compile and unparse, perhaps with ``await``; else None."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -193,7 +192,7 @@ def _parsed(source: str) -> ast.Module | None:
 
 
 def _judge(place: int, grade_id: str, points: float, source: str, names: Names) -> TestCell:
-    """One cell: the first reason against moving it, or what it needs outside."""
+    """Judge one cell: the first reason against moving it, or the names that it needs outside."""
     tree = _parsed(source)
     if tree is None:
         return TestCell(grade_id, points, source, "it is no plain Python")
@@ -213,7 +212,7 @@ def _judge(place: int, grade_id: str, points: float, source: str, names: Names) 
 
 
 def _with_what_they_use(wanted: set[str], names: Names) -> tuple[str, ...]:
-    """The given names, and those that the helper functions among them use."""
+    """The ``wanted`` given names, and the names that their helper functions use."""
     reached, waiting = set[str](), sorted(wanted)
     while waiting:
         name = waiting.pop()
@@ -232,7 +231,7 @@ def _reasons(
     given: tuple[str, ...],
     names: Names,
 ) -> Iterator[str]:
-    """The reasons against moving a cell, the simplest first."""
+    """Yield the reasons against moving a cell, the simplest first."""
     deleted = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
     if deleted & names.made.keys():
         yield f"it deletes {_listed(deleted & names.made.keys())}"
@@ -298,7 +297,7 @@ def _modules(tree: ast.Module, given: list[ast.stmt]) -> Iterator[str]:
 
 
 def _sets(tree: ast.AST, modules: set[str]) -> Iterator[str]:
-    """Settings of modules that would last: ``plt.rcParams["x"] = 1``, ``locale.setlocale(…)``."""
+    """Yield the lasting settings of modules: ``plt.rcParams["x"] = 1``, ``locale.setlocale(…)``."""
     for node in ast.walk(tree):
         targets: list[ast.expr] = []
         if isinstance(node, (ast.Assign, ast.Delete)):
@@ -335,7 +334,7 @@ def _identities(tree: ast.AST) -> Iterator[str]:
 
 
 def _uses(tree: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
-    """Every node, and whether a function may stand there: where it is called, or among the arguments of what calls it."""
+    """Yield every node, and whether it may be a function: if it is called, or an argument of a function that calls it."""
     for node in ast.walk(tree):
         calls_it = isinstance(node, ast.Call) and _last_name(node.func) in _CALLS_ITS_ARGUMENT
         for place, child in ast.iter_fields(node):

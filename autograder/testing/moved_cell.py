@@ -1,19 +1,19 @@
-"""A test cell of an imported nbgrader notebook as a hidden test: its own code, and the student's names behind the sandbox.
+"""Runs a test cell of an imported nbgrader notebook as a hidden test, with the student's names behind the sandbox.
 
-The header of an imported lab's master names the cells that run so::
+The header of an imported lab's master names these cells::
 
     #   course:
     #     nbgrader: "ps1/problem1"
     #     outside: ["correct_squares", "sorts_in_place"]
     #     in_place: ["sorts_in_place"]
 
-The cell's code stays as its author wrote it, for what comes back behaves as it would in the notebook: a student's error
-is raised as Python's own, an argument that was changed is changed here too, an iterator is one again. What cannot
-be sent (an object of the student's own class, a data frame) ends the test with ``BadReply``.
+The cell's code runs unchanged, because results behave as in the notebook: a student's error is raised as Python's own, a
+changed argument is changed here too, an iterator stays an iterator. A value that cannot be sent (an object of the student's
+class, a data frame) ends the test with ``BadReply``.
 
-What is expected is the test's own: where a student's function changed an argument, the cell runs once more with arguments
-that stay as they are, and has to hold both times. Where the author's own answer changes arguments, the cell is
-named in ``in_place`` and runs once, as in a notebook.
+A student's function must not change what the test expects. So if it changed an argument, the cell runs once more with
+arguments that stay unchanged, and must pass both times. If the author's own answer changes arguments, the cell is named in
+``in_place`` and runs once, as in a notebook.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ from autograder.testing.expect import Failed
 from autograder.testing.movable import Names, TestCell, test_cells_of
 from autograder.testing.run import HiddenTest
 
-#: Characters of a test's message to a student.
+#: The most characters of a test's message to a student.
 _LONGEST_MESSAGE = 300
 
-#: Runs beside the student's code: makes one call, and says of which kinds the values are that come of it.
+#: Runs in the student's process: makes one call, and returns the result with its kind.
 _BESIDE_THE_STUDENT = """
 import collections, collections.abc, itertools
 
@@ -85,7 +85,7 @@ def note(error):
 
 _NOTING = "try:\n    {}\nexcept BaseException as error:\n    note(error)\n    raise"
 
-#: Packages whose exceptions a student's error may become here, if they are loaded.
+#: Packages, if loaded, whose exceptions are raised here for a student's error.
 _KNOWN = ("builtins", "numpy", "torch", "scipy", "decimal", "json")
 _AGAIN: dict[str, Callable[[list[Any]], Any]] = {
     "": lambda value: value,
@@ -98,23 +98,23 @@ _AGAIN: dict[str, Callable[[list[Any]], Any]] = {
 
 
 class Loan:
-    """A student's functions and values, by name, for a moved cell. It remembers errors that the cell must not swallow."""
+    """A student's functions and values for a moved cell. It remembers errors that the cell must not swallow."""
 
     def __init__(self, student: Student, write_back: bool = True):
         self._student = student
         self._write_back = write_back
-        #: Whether a function changed what it was given.
+        #: Whether a function changed an argument.
         self.changed = False
         self._scene: Scene | None = None
-        #: The end of the sandbox, or a value that could not be sent: no ``except`` of the cell's makes that good.
+        #: The end of the sandbox, or a value that could not be sent: the cell cannot handle it by an ``except``.
         self.trouble: StudentGone | BadReply | None = None
-        #: A type of which only the plain value inside came back ("" for none).
+        #: A type whose plain value came back instead of the object; "" for none.
         self.odd = ""
-        #: Whether a student's ``StopIteration`` is one here: anywhere else it would end a loop of the test's in silence.
+        #: Whether a student's ``StopIteration`` may be raised here: elsewhere it would silently end a loop of the test.
         self.may_stop = False
 
     def function(self, name: str) -> Callable[..., Any]:
-        """The student's function ``name``. One that is not there raises ``NameError`` when it is called."""
+        """The student's function ``name``. A missing function raises ``NameError`` when it is called."""
 
         def borrowed(*args: Any, **kwargs: Any) -> Any:
             return self._call(name, list(args), kwargs)
@@ -122,7 +122,7 @@ class Loan:
         return borrowed
 
     def value(self, name: str) -> Any:
-        """A copy of what the name stands for in the notebook."""
+        """A copy of the name's value in the notebook."""
         value, form, odd = self._answer("reply = answer(find(name))", name=name)
         return self._taken(value, form, odd)
 
@@ -140,7 +140,7 @@ class Loan:
         return self._taken(value, form, odd)
 
     def _answer(self, source: str, **bindings: Any) -> Any:
-        """Run ``source`` beside the student's code; what it left as ``reply``. An error of the student's is Python's own."""
+        """Run ``source`` in the student's process and return its ``reply``. Student's errors are raised as Python's own."""
         try:
             if self._scene is None:
                 self._scene = self._student.scene(_BESIDE_THE_STUDENT)
@@ -170,7 +170,7 @@ class Loan:
             raise Failed("your function returned something of an unexpected form") from None
 
     def _as_python(self, error: StudentError) -> BaseException:
-        """The error as the nearest exception that is known here, so that a cell's ``except`` and ``assertRaises`` see it."""
+        """The error as the nearest known exception, so that a cell's ``except`` and ``assertRaises`` recognise it."""
         assert self._scene is not None
         names = self._scene["ancestors"]
         kinds = (_exception(name) for name in names) if isinstance(names, list) else iter(())
@@ -183,7 +183,7 @@ class Loan:
 
 
 class _Unknown(Exception):
-    """An error of a kind that is not known here, or one that is no ``Exception``, such as ``SystemExit``."""
+    """An error of an unknown type, or one that is no ``Exception``, such as ``SystemExit``."""
 
 
 def _exception(name: Any) -> type[Exception] | None:
@@ -195,12 +195,12 @@ def _exception(name: Any) -> type[Exception] | None:
 
 
 def _differ(mine: Any, theirs: Any) -> bool:
-    """Whether a function changed an argument; of a random generator that is taken for granted."""
+    """Whether a function changed an argument. Changes of random generators are expected."""
     return is_random_generator(mine) or contents_of([mine], {}) != contents_of([theirs], {})
 
 
 def _write_back(mine: Any, theirs: Any) -> None:
-    """Make an argument what the student's function made of it, in place: the cell may look at it later."""
+    """Apply the student's changes to an argument in place: the cell may check it later."""
     if type(mine) is not type(theirs) and not isinstance(mine, bytearray):
         return
     if isinstance(mine, (list, tuple)) and len(mine) == len(theirs):
@@ -223,7 +223,7 @@ def _write_back(mine: Any, theirs: Any) -> None:
 
 
 def hidden_tests(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
-    """The hidden tests of an imported lab (full name), by question; none for a cell that stays beside the student's code."""
+    """Question -> hidden tests of an imported lab (full name); none if the cell stays beside the student's code."""
     header = course_header(lab)
     cells, names = test_cells_of(read_master(lab).cells)
     found: dict[str, tuple[HiddenTest, ...]] = {name: () for name, _ in lab_as_written(lab).questions}
@@ -235,19 +235,19 @@ def hidden_tests(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
 
 
 def as_hidden_test(cell: TestCell, names: Names, lab: str) -> HiddenTest:
-    """The cell as a hidden test; any error in it is a failed test, as a red cell is in nbgrader."""
+    """The cell as a hidden test. Any error in it fails the test, as in nbgrader."""
     cell = replace(cell, source=cell.source.replace("\r\n", "\n").replace("\r", "\n"))
-    kinds = (ast.Import, ast.ImportFrom, ast.Assign, ast.FunctionDef)  # each finds what it needs above it
+    kinds = (ast.Import, ast.ImportFrom, ast.Assign, ast.FunctionDef)  # in the order of their dependencies
     given = dict.fromkeys(names.given[name] for name in cell.given)
     source = "\n".join(ast.unparse(node) for node in sorted(given, key=lambda node: kinds.index(type(node))))
-    with contextlib.suppress(Exception):  # so that what it imports is loaded before any clock runs
+    with contextlib.suppress(Exception):  # loads its imports before any clock runs
         exec(_compiled(source, _GIVEN), {"__name__": "__main__"})
     question = cell.grade_id.removeprefix("test_")
     return HiddenTest(question, cell.grade_id, _title(cell), _MovedCell(cell, source), 1.0, lab)
 
 
 def _title(cell: TestCell) -> str:
-    """The docstring of the cell as students get it, else its name."""
+    """The docstring of the cell's visible part, else the cell's name."""
     hidden, lines = hidden_lines(cell.source), cell.source.split("\n")
     shown = "\n".join(line for number, line in enumerate(lines, 1) if number not in hidden)
     try:
@@ -258,7 +258,7 @@ def _title(cell: TestCell) -> str:
 
 
 def hidden_lines(source: str) -> set[int]:
-    """The numbers (from 1) of a test cell's lines that students do not get."""
+    """The numbers (from 1) of a test cell's hidden lines."""
     hidden, inside = set[int](), False
     for number, line in enumerate(source.split("\n"), 1):
         inside |= "BEGIN HIDDEN TESTS" in line
@@ -268,12 +268,12 @@ def hidden_lines(source: str) -> set[int]:
     return hidden
 
 
-#: The names of the test cell, and of what other cells give to it, in tracebacks.
+#: The file names, in tracebacks, of the test cell and of the code from other cells.
 _CELL, _GIVEN = "<the test cell>", "<given to the test cell>"
 
 
 class _Namespace(dict[str, Any]):
-    """The global names of a test cell. Those that it has not bound itself are the student's."""
+    """The global names of a test cell. Names that it has not bound itself are the student's."""
 
     def __init__(self, cell: TestCell, loan: Loan):
         super().__init__(__name__="__main__")
@@ -292,7 +292,7 @@ class _Namespace(dict[str, Any]):
 
 @dataclass(frozen=True)
 class _MovedCell:
-    """A test cell's code, and the imports, constants and helper functions of other cells that it needs, as a source."""
+    """A test cell's code, with the source of the imports, constants and helper functions that it needs from other cells."""
 
     cell: TestCell
     given: str
@@ -307,7 +307,7 @@ class _MovedCell:
                 raise Failed("this holds only where your function changes what it is given") from None
 
     def _run(self, loan: Loan) -> None:
-        """Run the cell's code in a namespace of its own; what it ends with, as a hidden test says it."""
+        """Run the cell's code in its own namespace. Its errors are raised as a hidden test's."""
         loan.may_stop = "StopIteration" in self.cell.source
         failure: BaseException | None = None
         try:
@@ -320,9 +320,9 @@ class _MovedCell:
             raise
         except (
             BaseException
-        ) as error:  # in a notebook each is a red cell: SystemExit, and pytest's own for what does not hold
+        ) as error:  # each would be an error in a notebook, also SystemExit and pytest's own exceptions
             if not isinstance(error, Exception) and type(error).__module__.startswith("autograder."):
-                raise  # the clock
+                raise  # the time limit
             failure = error
         if loan.trouble is not None:
             raise loan.trouble
@@ -335,7 +335,7 @@ class _MovedCell:
         raise failure if isinstance(failure, Failed) else Failed(self._in_words(failure)) from None
 
     def _in_words(self, failure: BaseException) -> str:
-        """The author's own words; else the line, where students have it; else only that something hidden does not hold."""
+        """The failure's message: the author's own text, else the line if it is visible, else that a hidden check failed."""
         texts = {_CELL: self.cell.source, _GIVEN: self.given}
         frames = traceback.extract_tb(failure.__traceback__)
         last = frames[-1]
@@ -365,8 +365,8 @@ def _seed_random_numbers(name: str) -> None:
 
 
 def _literal_words(source: str, line: int) -> str:
-    """What the ``assert`` or ``raise`` in this line says for itself: a value that is formatted into it may be a student's
-    choice of words, and so a hidden input. "" where it says nothing but values.
+    """The literal text in the message of this line's ``assert`` or ``raise``; "" if it has only values. Formatted values are
+    left out: a student could choose them, so they could be a hidden input.
     """
     statements = [
         node

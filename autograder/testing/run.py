@@ -1,8 +1,8 @@
-"""Hidden tests: how a lab's are collected, and how one is run on an answer.
+"""Collects a lab's hidden tests, and runs them on an answer.
 
-A test's title is what a student reads; it names no input. ``student`` is a ``sandbox.host.student.Student``. The inputs are drawn
-from the course's secret salt, the same for every student and every regrade. Every test must compare values: a test that a
-function returning rubbish can pass gives points for nothing.
+Students read a test's title, so it names no input. ``student`` is a ``sandbox.host.student.Student``. The inputs are drawn
+from the course's secret salt and are the same for every student and every regrade. Every test must compare values: a test
+that a useless function can pass gives points for nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from autograder.sandbox.host.student import Student
 from autograder.testing.expect import Failed
 from autograder.testing.safe_errors import TYPES, safe_name
 
-#: The messages for an answer that is as it was received, and for one that the notebook does not define.
+#: The messages for an unchanged answer, and for one that the notebook does not define.
 NOT_WRITTEN = "not written yet"
 NOT_DEFINED = "this function is not defined in your notebook"
 #: Set by the harness from the course configuration; the environment serves plain pytest.
@@ -32,7 +32,7 @@ _salt = os.environ.get("COURSE_SALT", "no salt set: development only")
 
 
 def set_salt(salt: str) -> None:
-    """Seed the inputs of hidden tests from ``salt``, the secret of the course configuration, from now on."""
+    """Use ``salt``, the secret of the course's configuration, as the seed of hidden inputs from now on."""
     global _salt
     if salt != _salt:
         for forget in _forget:
@@ -50,7 +50,7 @@ _forget: list[Callable[[], None]] = []
 
 
 def cached_for_salt(function: _Function) -> _Function:
-    """``functools.cache`` for what the hidden inputs decide: another salt forgets it."""
+    """``functools.cache`` for values that depend on the hidden inputs: a new salt clears it."""
     kept = cache(function)
     _forget.append(kept.cache_clear)
     return cast(_Function, kept)
@@ -58,7 +58,7 @@ def cached_for_salt(function: _Function) -> _Function:
 
 @dataclass(frozen=True)
 class HiddenTest:
-    """One hidden test: which question it belongs to, its title in words and its share of the points."""
+    """One hidden test: its question, its title and its share of the points."""
 
     question: str
     name: str
@@ -67,7 +67,7 @@ class HiddenTest:
     weight: float
     #: The lab's full name.
     lab: str
-    #: The share of the question's points that a failure takes, for a test that earns none.
+    #: The share of the question's points that a failure costs, for a test that earns none.
     deducts: float = 0.0
 
 
@@ -75,9 +75,9 @@ class HiddenTest:
 def tests_of(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
     """The hidden tests of a lab (full name) by question, in the order of the file.
 
-    A question of an imported lab has none when its test cell stays beside the student's code.
+    A question of an imported lab has none if its test cell stays beside the student's code.
     """
-    # The modules that make tests stand above this one, which serves their callers.
+    # Imported by name: these modules are on a higher floor.
     maker = (
         "autograder.testing.moved_cell" if source_of_import(lab) else "autograder.questions.engine.as_tests"
     )
@@ -93,20 +93,20 @@ class TestRun:
     result: TestResult
     trace: tuple[TraceEntry, ...]
     error: StudentError | None = None
-    #: The type of a value that could not be sent, where that ended the test.
+    #: The type of a value that could not be sent and so ended the test.
     unsendable: str = ""
-    #: False for a test that was left out, because an earlier one never ended.
+    #: False for a test that was skipped because an earlier one did not end.
     ran: bool = True
 
 
 def run_test(test: HiddenTest, student: Student) -> TestRun:
-    """Run one hidden test. ``StudentGone``, and an error of the test itself, are raised."""
+    """Run one hidden test. Raises ``StudentGone``, and errors of the test itself."""
     student.start_trace()
     student.note = ""
     error: StudentError | None = None
     unsendable = ""
     try:
-        with contextlib.redirect_stderr(io.StringIO()):  # a warning may hold a student's value
+        with contextlib.redirect_stderr(io.StringIO()):  # a warning may contain a student's value
             test.function(student)
         result = TestResult(test.title, True, student.note)
     except Failed as failure:
@@ -120,7 +120,7 @@ def run_test(test: HiddenTest, student: Student) -> TestRun:
     except (StudentGone, UserError):  # SandboxUnavailable is a UserError
         raise
     except (Exception, SystemExit) as fault:
-        # The value that came back made the test raise, unless the test raises on the master's answer too.
+        # The returned value made the test raise, unless the test also raises on the master's answer.
         with contextlib.suppress(MemoryError):
             if isinstance(fault, (NameError, ImportError)) or not _master_passes(test):
                 raise fault
@@ -130,10 +130,10 @@ def run_test(test: HiddenTest, student: Student) -> TestRun:
 
 @cached_for_salt
 def _master_passes(test: HiddenTest) -> bool:
-    """Whether the master's answer passes: if not, the test is at fault and no student."""
+    """Whether the master's answer passes. If not, the test is at fault."""
     try:
         test.function(Student.local_namespace(solution(test.lab), test.question))
-    except MemoryError:  # a student's values take it: that is not to be remembered
+    except MemoryError:  # a student's values take the memory, so the result must not be cached
         raise
     except (Exception, SystemExit):
         return False
@@ -153,7 +153,7 @@ def _failure_message(error: StudentError) -> str:
 
 
 def earned(points: float, runs: Sequence[tuple[float, bool]]) -> float:
-    """Points earned from (weight, passed) pairs, rounded to hundredths; full only when all passed."""
+    """Points earned from (weight, passed) pairs, rounded to hundredths; full points only if all passed."""
     total = sum(weight for weight, _ in runs)
     if not total:
         return 0.0
@@ -163,7 +163,7 @@ def earned(points: float, runs: Sequence[tuple[float, bool]]) -> float:
 
 
 def student_with_answer(lab: str, question: str, function: Any) -> Student:
-    """A ``Student`` that answers ``question`` with ``function``, and every other question as the master does."""
+    """A ``Student`` that answers ``question`` with ``function``, and every other question like the master."""
     return Student.local_namespace({**solution(lab), question: function}, question)
 
 
@@ -174,5 +174,5 @@ def run_question(lab: str, question: str, student: Student) -> list[TestRun]:
 
 @cached_for_salt
 def master_runs(lab: str, question: str) -> tuple[TestRun, ...]:
-    """The hidden tests of a question on the master's answer. The inputs are the same for every student, so once is enough."""
+    """The runs of a question's hidden tests on the master's answer, cached: the inputs are the same for every student."""
     return tuple(run_question(lab, question, Student.local_namespace(solution(lab), question)))

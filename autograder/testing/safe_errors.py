@@ -1,9 +1,8 @@
-"""Cuts an error in a student's code down to what cannot repeat a hidden input.
+"""Reduces an error in a student's code to parts that cannot contain a hidden input.
 
-The report of an error comes from the student's process, which knows the hidden inputs, so it is not shown as it came.
-The innermost source line is shown if the notebook has that line; the error's name if Python or a library has an error of that
-name; the message if it has the form of a known one, and then without numbers and without names that are not in the
-lines shown.
+The report of an error comes from the student's process, which knows the hidden inputs, so it is not shown unchanged. The
+innermost source line is shown if the notebook has that line. The error's name is shown if Python or a library has an error
+of that name. The message is shown if it has a known form, without numbers and without names that are not in the shown lines.
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ _RETURNED_BY_MISTAKE = (
 #: Types that students return by mistake. The name of any other type is not shown.
 TYPES = frozenset(_RETURNED_BY_MISTAKE.split())
 
-#: A line of the student's is shown if it is among the first so many of the notebook; of its words the first so many may be
-#: named. Both bound what a page can be made to say: see docs/security.md.
+#: A student's line is shown if it is among the notebook's first ``MAX_LINES``; its first ``MAX_OWN_WORDS`` words may be named.
+#: Both limit what a student's code can put on a page: see docs/security.md.
 MAX_LINES = 1024
 MAX_OWN_WORDS = 16
 
 _NUMBERS = r"(?:[\d()\[\], .*+-]|(?<=\d)x(?=\d)| and )*"
 _QUOTED = r"'[^']*'"
-#: The forms of the messages that Python, NumPy and PyTorch write, with # for numbers and ' for a quoted name.
+#: The forms of Python's, NumPy's and PyTorch's messages, with # for numbers and ' for a quoted name.
 _FORMS = (
     "unsupported operand type(s) for @: ' and '",
     "unsupported operand type(s) for @",
@@ -142,7 +141,7 @@ _FORMS = (
 
 
 def _pattern(form: str) -> re.Pattern[str]:
-    """The form as a regular expression: # is any numbers and shapes, ' a quoted word, @ a bare word."""
+    """The form as a regular expression: # matches numbers and shapes, ' a quoted word, @ a bare word."""
     slots = {"#": f"({_NUMBERS})", "'": f"({_QUOTED})", "@": r"([\w.+*/@%<>=&|^~-]{1,40})"}
     parts = re.split(r"(#|'(?![a-zA-Z@`])|@)", form)
     return re.compile("".join(slots.get(part, re.escape(part)) for part in parts))
@@ -156,7 +155,7 @@ _COMMON_TYPES = frozenset(
 
 
 def safe_error(error: StudentError | None, cells: Sequence[tuple[str, str]]) -> str:
-    """The error with the student's lines that led to it ("" when there is none). ``cells`` are (label, source) as run."""
+    """The error with the student's line that raised it; "" for no error. ``cells`` are (label, source) of the run cells."""
     if error is None:
         return ""
     place, line = _innermost_line(error, cells)
@@ -166,7 +165,7 @@ def safe_error(error: StudentError | None, cells: Sequence[tuple[str, str]]) -> 
 
 
 def _innermost_line(error: StudentError, cells: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    """Place and text of the innermost frame's line that stands so in the notebook; empty when there is none."""
+    """Place and text of the innermost frame's line that is in the notebook; empty if there is none."""
     known = [
         (label, number, line.strip())
         for label, source in cells
@@ -182,17 +181,17 @@ def _innermost_line(error: StudentError, cells: Sequence[tuple[str, str]]) -> tu
 
 
 def safe_name(name: str, allowed: Collection[str], otherwise: str) -> str:
-    """A name from the student's side as a page may show it: one that is ``allowed``, or else a fixed phrase.
+    """A name from the student's process if it is ``allowed``, or else the fixed phrase ``otherwise``.
 
-    Allowed are what this side sent and fixed vocabularies; whatever else crosses would be the student's choice of words,
-    and so could be a hidden input.
+    Only fixed vocabularies and names that the trusted side sent are allowed. The student could choose any other name, so it
+    could be a hidden input.
     """
     return name if name in allowed else otherwise
 
 
 def safe_message(message: str, shown: str) -> str:
-    """The message in its known form: without numbers, with common types and operators, and with one name from the line
-    ``shown`` at most; "" when the form is unknown.
+    """The message in its known form: without numbers, with common types and operators, and with at most one name from the
+    line ``shown``; "" if the form is unknown.
     """
     line = " ".join(message.split())[:400]
     words = [part for word in re.findall(r"[\w.]+", shown) for part in {word: 0, word.partition(".")[0]: 0}]

@@ -29,7 +29,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """``path`` when it is asked for: were ``data`` imported here, ``python -m coursekit.data`` would run it twice."""
+    """``path``, imported on first use: if ``data`` were imported here, ``python -m coursekit.data`` would run it twice."""
     if name == "path":
         from coursekit.data import path
 

@@ -1,11 +1,11 @@
-"""Errors that a person can put right: one sentence each, printed as it is, exit status 2."""
+"""Errors that a person can fix: each is printed as one sentence, with exit status 2."""
 
 from __future__ import annotations
 
 
 class UserError(Exception):
-    """Something the user can put right. Its text is one sentence that says what to do."""
+    """An error that the user can fix. Its text is one sentence that says what to do."""
 
 
 class MissingFile(UserError, FileNotFoundError):
-    """A data file is neither here nor to be had. A FileNotFoundError, too: that is what a notebook would catch."""
+    """A data file is missing and cannot be fetched. Also a FileNotFoundError, which a notebook may catch."""

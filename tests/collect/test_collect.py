@@ -92,7 +92,7 @@ DOWNLOADS: dict[str, tuple[dict[str, str | bytes], dict[str, str], list[str]]] =
     "canvas": (
         {f"lovelaceada_4711_900_{NB}": "ada", f"bohrniels_LATE_4712_901_{LAB}-1.ipynb": "niels", "curiemarie_4713_902_my notebook.ipynb": "marie", "curiemarie_4713_903_x.png": "x"},
         {"lovelaceada_4711": "ada", "bohrniels_4712": "niels", "curiemarie_4713": "marie"},
-        ["bohrniels_4712: Canvas marks the submission as late", "my notebook.ipynb was taken", "When 3 of 3 handed in is not known"],
+        ["bohrniels_4712: Canvas marks the submission as late", "my notebook.ipynb was taken", "The times of 3 of 3 are unknown"],
     ),
     "canvas, handed in again": (
         {f"adaada_1_2_{NB}": "first", f"adaada_1_3_{LAB}-1.ipynb": "second", f"bo_2_9_{NB}": "b"}, {"adaada_1": "second", "bo_2": "b"}, [],
@@ -123,14 +123,14 @@ DOWNLOADS: dict[str, tuple[dict[str, str | bytes], dict[str, str], list[str]]] =
             f"Ada L_77_{FILE}_/{NB}": "ada", f"Ada L_77_{FILE}_/timestamp.txt": LONG_AGO,
             f"Bo D_78_{FILE}_/all.zip": zip_bytes({NB: "bo", "timestamp.txt": LONG_AGO}, (1999, 1, 1, 0, 0, 0)),
         },
-        {"Ada L_77": "ada", "Bo D_78": "bo"}, ["When 2 of 2 handed in is not known"],
+        {"Ada L_77": "ada", "Bo D_78": "bo"}, ["The times of 2 of 2 are unknown"],
     ),
     "nbgrader's layout, files and zips": (
         {
             f"student-1/{LAB}/{NB}": "one", f"student-1/{LAB}/timestamp.txt": LONG_AGO, "student-1/06_positions/06_positions.ipynb": "x", "student-1/.ipynb_checkpoints/x.ipynb": "old",
             "bo.ipynb": "bo", "cy.zip": zip_bytes({f"anything/{NB}": "cy"}), "dee/06_positions/06_positions.ipynb": "x",
         },
-        {"student-1": "one", "bo": "bo", "cy": "cy"}, [f"dee handed in no notebook of {LAB}.", "When 3 of 3 handed in is not known"],
+        {"student-1": "one", "bo": "bo", "cy": "cy"}, [f"dee handed in no notebook of {LAB}.", "The times of 3 of 3 are unknown"],
     ),
     "one student in nbgrader's layout": ({f"ada/{LAB}/{NB}": "a"}, {"ada": "a"}, []),
     "one student with two labs": ({f"ada/{lab}/{lab}.ipynb": lab for lab in (LAB, "06_positions")}, {"ada": LAB}, []),
@@ -388,7 +388,7 @@ REFUSED = {
     "who,what\na,b\n": "no column for the submitted .* its columns are “who”, “what”",
     "time\n2026-03-02 10:00\n": "whose time",
     "student,time\n" + "".join(f"x{number},2026-03-02 10:00 UTC\n" for number in range(12)): (
-        "has a time of nobody in the download.*x9 and 2 more, the download ada, bo. Nothing was collected."
+        "has no time for anybody in the download.*x9 and 2 more, the download ada, bo. Nothing was collected."
     ),
     # Canvas's API has a list of a student's submissions in all assignments: the last of them made everybody late.
     json.dumps([{"user_id": 1, "assignment_id": n, "submitted_at": f"2026-03-{n}T10:00:00Z"} for n in (17, 18)]): (
@@ -524,7 +524,7 @@ def test_an_extension_of_whom_two_accounts_may_be_is_both_and_that_is_said(tmp_p
     assert [policy_file.extension_of(LAB, who) for who in names] == [longer, None, longer]
     results = [SubmissionResult(who, LAB, "graded", 0.0, 1.0, 0.0, ()) for who in names]
     [sentence] = [one for one in remarks(LAB, results, {}) if "seem to be" in one]
-    assert "ada-gh, ada1 all seem to be ada-gh" in sentence and "have that student's extension" in sentence
+    assert "ada-gh, ada1 all match ada-gh" in sentence and "have that student's extension" in sentence
     assert set(policy_file.class_list().of_folders(names)) == {"bo-gh"}
 
 
@@ -542,7 +542,9 @@ UNREAD = {
 @pytest.mark.parametrize("system", UNREAD)
 def test_a_download_of_a_system_that_is_not_read_is_refused_by_name(tmp_path, out, system):
     source = zip_of(tmp_path / "d.zip", dict.fromkeys(UNREAD[system], "x"))
-    with pytest.raises(UserError, match=f"a download of {system.split(',')[0]}, which is not read: put each"):
+    with pytest.raises(
+        UserError, match=f"a download of {system.split(',')[0]}, which is not supported: put each"
+    ):
         collect(source, out, LAB)
     assert not out.exists()
 

@@ -102,7 +102,7 @@ def test_without_the_worksheet_two_of_one_name_keep_their_own_folders_and_graded
     done = a_class("a24-folders.zip")
     assert {"Anna Schmidt_16", "Anna Schmidt_18"} <= set(done.students) and not HANDED_IN & set(done.students)
     assert any(
-        "No worksheet says who" in note and "Give the grading worksheet" in note for note in done.notes
+        "No worksheet identifies" in note and "Give the grading worksheet" in note for note in done.notes
     )
     points = {
         "Anna Schmidt_16": 20,
@@ -291,7 +291,7 @@ def test_what_people_entered_in_moodle_stays(tmp_path, filled):
         assert any("draft or a reopened attempt" in n and "doradraft, rita" in n for n in made.notes), form
         [stay] = [note for note in made.notes if "somebody entered in Moodle stay" in note]
         assert stay.endswith(": wang3001 (5 points here).")
-        assert any("Otto Text" in n and "no result here is theirs" in n for n in made.notes)
+        assert any("Otto Text" in n and "without a result here" in n for n in made.notes)
     assert set(rows_of(made, sheet)) == HANDED_IN - {"wang3001"}
     unsigned = rows_of(filled(points, hand), hand)
     assert not unsigned, "nobody knows who changed a comment without a checksum"

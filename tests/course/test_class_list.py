@@ -63,7 +63,7 @@ REFUSED = {
     "student,email\nada,a@u\nbo,a@u\n": "says “a@u” of two",
     "student,canvas id\nada,1\nbo,1\n": "of two students",
     "name,section\nAda,A\n": "Row 2 .* nothing to call the student by",
-    "student,extension\nada,much\n": "“much” is no number of days",
+    "student,extension\nada,much\n": "“much” must be a number of days",
     "student\n": "has no students",
     "": "is empty",
     "student,email\nada,x,y,z\n": "Row 2 .* has 4 cells where its header has 2",

@@ -160,8 +160,8 @@ def test_an_extension_ends_at_the_same_hour_whatever_the_clocks_were_put_to(
 
 def test_part_of_a_day_is_part_of_24_hours_also_while_the_clocks_are_put_back(course_at):
     course_at('timezone = "Europe/Berlin"\n[labs.01]\ndue = 2026-10-25T01:30:00Z\n')  # the second 02:30
-    assert settings().longer(LAB, 0.5) == timedelta(hours=12)
-    assert settings().longer("02_dirichlet_map", 2.5) == timedelta(days=2.5), "no due date, no clock"
+    assert settings().length_of(LAB, 0.5) == timedelta(hours=12)
+    assert settings().length_of("02_dirichlet_map", 2.5) == timedelta(days=2.5), "no due date, no clock"
 
 
 def test_the_salt_comes_from_the_environment_before_the_file(course_at, monkeypatch):
@@ -213,5 +213,5 @@ def test_an_empty_salt_is_no_secret(course_at, monkeypatch, tmp_path):
     ]
     file.write_text("\n")
     course_at("")
-    with pytest.raises(UserError, match="is empty, so that everybody knows it"):
+    with pytest.raises(UserError, match="is empty: restore the file"):
         settings()

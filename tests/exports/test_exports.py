@@ -62,7 +62,7 @@ def test_canvas_finds_by_login_whom_the_folders_name_and_the_class_list_says_who
     course_at("", "student,username\nada,ada\nzed,zed\n")
     for form in ("canvas", "moodle"):
         made = exported(form, ["ada"])
-        assert "On the list, but no result here is theirs: zed." in made.notes
+        assert "On the list, but without a result here: zed." in made.notes
 
 
 def test_canvas_keeps_its_own_students_its_number_and_what_it_has_for_others(exported, make_result):
@@ -89,7 +89,7 @@ def test_canvas_keeps_its_own_students_its_number_and_what_it_has_for_others(exp
     ]
     said = " ".join(made.notes)
     assert "and so not in canvas-00_warm_up.csv: strange." in said and "every grade is scaled" in said
-    assert "no result here is theirs: Curie, Marie." in said and "small p: Points Possible, Ada." in said
+    assert "without a result here: Curie, Marie." in said and "small p: Points Possible, Ada." in said
     rows[0][5] = "Homework 1 (991)"
     made = exported("canvas", results, rows, ";")
     assert "will offer to make" in made.notes[-1]
@@ -101,7 +101,7 @@ def test_points_possible_that_nothing_can_be_scaled_to_stay_what_canvas_has(expo
     made = exported("canvas", [make_result("ada@uni.edu", 4, 2.5)], [CANVAS, *possible, ADA])
     assert [row[5] for row in table(made.paths[0])[1:]] == ["", "6.5"]
     [note] = made.notes
-    assert "the grades are of 10 points, and Canvas keeps what it has" in note
+    assert "they are of 10 points, and Canvas keeps its own maximum" in note
     assert (f"“{cell}”" if cell else "does not say") in note
 
 
@@ -118,7 +118,7 @@ def test_moodles_import_finds_by_its_own_words_and_never_by_a_participants_numbe
     assert "&lt;script&gt;" in row[4] and "<script>" not in row[4]
     said = " ".join(made.notes)
     assert "Not found on the list, and so not in moodle-00_warm_up.csv: Ada Lovelace_77." in said
-    assert "are of 10 points" in said and "no result here is theirs: Niels Bohr." in said
+    assert "are of 10 points" in said and "without a result here: Niels Bohr." in said
 
 
 @pytest.mark.parametrize("typed", ["1,5", "x" * 200_000])
@@ -140,7 +140,7 @@ def test_a_worksheets_rows_are_found_by_number_and_name_and_above_the_maximum_is
     csv.field_size_limit(1 << 30)
     assert [row[2] for row in table(made.paths[0])[1:]] == ["15", "6.5"]
     assert any("above the maximum: Ada L_77 was given the maximum" in note for note in made.notes)
-    assert "On the list, but no result here is theirs: Zed Z." in made.notes
+    assert "On the list, but without a result here: Zed Z." in made.notes
 
 
 def test_moodle_reads_each_page_of_feedback_as_its_own_participants(exported):
@@ -165,7 +165,7 @@ REFUSED: list[tuple[str, list[list[str]] | None, list[str], str]] = [
         )
     ),
     ("moodle-worksheet", [["Identifier", "Grade"], ["Participant 77", ""]], ["Ada_77"], "“nameless”"),
-    ("moodle", None, ["ada"], "Only a list can say whom Moodle means"),
+    ("moodle", None, ["ada"], "Only a list identifies Moodle's students"),
     ("canvas", [CANVAS, ADA], ["bohrniels_4711"], r"“Lovelace, Ada”.* is of “bohrniels_4711”"),
     ("canvas", [CANVAS, ADA, ["Bohr, Niels", "12", "", "di", "B", ""]], ["di"], r"Row 2 .*“Lovelace, Ada”.* is of “di”"),
     ("canvas", None, ["ada_77"], "which student of Canvas's “ada_77” is"),
@@ -268,7 +268,7 @@ def test_each_row_says_what_its_grade_lacks(exported, make_result, course_at):
     assert lacks["bo"] == "lateness not counted: nobody knows when it came in"
     assert lacks["cy"] == "no points: handed in after the lab had closed"
     assert lacks["di"] == "nothing handed in: the extension ends on 2026-03-04 at 23:59"
-    assert "points of an earlier time" in lacks["ed"]
+    assert "points from an earlier run" in lacks["ed"]
     header = ["Identifier", "Username", "Grade", "Maximum grade", "Feedback comments"]
     for form in ("gradescope", "github", "moodle-worksheet"):
         [path] = exported(form, ["ada"], [header, ["Participant 1", "ada", "", "15", ""]], marks=marks)

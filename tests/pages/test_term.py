@@ -125,7 +125,7 @@ def test_a_share_is_of_the_decided_points_and_what_is_not_final_is_marked(tmp_pa
     assert 'points="0,0.00 1,1.00"' in page, "a line over the labs"
     assert 'number open" data-value="20" title="graded, up to 4 wait for a person"' in page
     earlier = term(Student("ada", entries={LABS[0].name: Entry("graded", 15, 20, earlier=True)}), labs=1)
-    assert earlier.students[0].open and "points of an earlier time" in table_of_students(earlier)[1][-1]
+    assert earlier.students[0].open and "points from an earlier run" in table_of_students(earlier)[1][-1]
 
 
 def test_the_page_fits_a_desk_and_a_phone_and_fourteen_labs_print_on_a4(browser: Browser, page: Path) -> None:

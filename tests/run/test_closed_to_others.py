@@ -101,7 +101,7 @@ def test_packages_that_others_may_not_read_are_found_by_the_folder_that_is_to_be
     reader, writer = os.pipe()
     if os.fork() == 0:
         os.setresuid(1234, 1234, 1234)
-        os.write(writer, str(visible.closed_packages([str(tmp_path / "lib/packages/hidden")])).encode())
+        os.write(writer, str(visible.unreadable_packages([str(tmp_path / "lib/packages/hidden")])).encode())
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as answer:

@@ -96,7 +96,7 @@ def test_a_class_gets_the_same_results_though_a_worker_is_killed(
 
 #: ``autograder`` that says after a second what it would say after ten.
 IMPATIENT = (
-    "from autograder.run import dask_engine\ndask_engine._SAID_AFTER = 1\n"
+    "from autograder.run import dask_engine\ndask_engine._WARN_AFTER = 1\n"
     "from autograder.cli.app import main\nmain()"
 )
 
@@ -124,7 +124,7 @@ def test_a_worker_with_another_version_of_the_package_is_refused():
 
 def test_an_own_cluster_no_scheduler_no_workers_and_no_room_are_a_sentence_each(monkeypatch):
     """That a class can be graded over TLS is Dask's own."""
-    for seconds in ("_SAID_AFTER", "_WORKERS_WITHIN", "_ANSWERS_WITHIN"):
+    for seconds in ("_WARN_AFTER", "_WORKERS_WITHIN", "_ANSWERS_WITHIN"):
         monkeypatch.setattr(dask_engine, seconds, 0.5)
     for address in ("tcp://127.0.0.1:1", "tls://127.0.0.1:1"):
         with (

@@ -155,11 +155,11 @@ def test_a_failure_of_the_graders_own_is_seen_and_blames_nobody(graded, frozen, 
     assert stored(graded, "ada").score == before.score
     assert not stored(graded, "bo").fault, "an earlier grade stays"
     assert stored(graded, "dora").fault and "not its author's fault" in stored(graded, "dora").notes[-1]
-    remark = "The grader itself failed on bo, whose points are those of the time before"
+    remark = "The grader itself failed on bo, whose points are from an earlier run"
     exported = command("export", "github", "01", "--out", graded / "out", root=own_course).stdout
     report = report_page(graded / "out", LAB).read_text()
     assert all(remark in " ".join(text.split()) for text in (done.stdout, exported, report))
-    assert "the points are those of the time before" in feedback_page(graded / "out", "bo", LAB).read_text()
+    assert "the points are from an earlier run" in feedback_page(graded / "out", "bo", LAB).read_text()
     page = feedback_page(graded / "out", "dora", LAB).read_text()
     assert "not your fault" in page and "a slip of ours" not in page
     with Gradebook(f"sqlite:///{graded / 'out' / 'gradebook.db'}") as book:

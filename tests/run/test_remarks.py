@@ -22,5 +22,5 @@ def test_who_is_missing_and_has_something_elsewhere_is_named(make_result):
         make_result("ada", status="missing", notes=("x lies there.",)),
         make_result("bo", status="missing", notes=()),
     ]
-    assert remarks("07_self_attention", nothing, {})[-1].startswith("Nothing was graded of ada, though")
+    assert remarks("07_self_attention", nothing, {})[-1].startswith("Nothing was graded of ada, although")
     assert not remarks("07_self_attention", nothing[1:], {})

@@ -38,33 +38,33 @@ def top(tmp_path: Path) -> Iterator[Path]:
 def test_what_lies_below_counts_and_what_is_too_deep_to_be_measured_takes_more_than_any_room(top):
     dig(top, 20)
     (top / "link").symlink_to("/usr")
-    room = folders.Room([str(top)], 1 << 40)
+    room = folders.DiskUsage([str(top)], 1 << 40)
     assert 1_000_000 <= room.taken < 1_500_000 and not room.moved
     dig(top, folders.MAX_DEPTH + 1, "deeper")
     before = len(os.listdir("/proc/self/fd"))
-    assert folders.Room([str(top)], 1 << 40).taken == float("inf")
+    assert folders.DiskUsage([str(top)], 1 << 40).taken == float("inf")
     assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_files_without_number_take_more_than_any_room(top):
     for number in range(folders.MAX_FILES + 1):
         (top / str(number)).touch()
-    assert folders.Room([str(top)], 1 << 40).taken == float("inf")
+    assert folders.DiskUsage([str(top)], 1 << 40).taken == float("inf")
     one_by_one = folders.owned([str(top)], os.getuid())
-    assert folders.Room(one_by_one, 1 << 40).taken == float("inf")
+    assert folders.DiskUsage(one_by_one, 1 << 40).taken == float("inf")
 
 
 def test_what_moves_while_it_is_measured_is_noticed(top, monkeypatch):
     (top / "a" / "b").mkdir(parents=True)
-    entered = folders.Room._enter
+    entered = folders.DiskUsage._enter
 
     def enter(room, way, name, above):
         if name == "b":
             (top / "a" / "b").rename(top / "c")
         entered(room, way, name, above)
 
-    monkeypatch.setattr(folders.Room, "_enter", enter)
-    assert folders.Room([str(top)], 1 << 40).moved
+    monkeypatch.setattr(folders.DiskUsage, "_enter", enter)
+    assert folders.DiskUsage([str(top)], 1 << 40).moved
 
 
 @pytest.mark.parametrize(

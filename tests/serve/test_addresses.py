@@ -18,7 +18,7 @@ from autograder.results import SubmissionResult
 from autograder.serve import hand_in
 from autograder.serve.hand_in import LISTED, MAX_BYTES, WAITS_OF_ONE
 from autograder.serve.room import Room
-from autograder.serve.service import A_MINUTE, UPLOADS_OF_ONE, Options
+from autograder.serve.service import UPLOADS_A_MINUTE, UPLOADS_OF_ONE, Options
 from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass, addresses
 
 LAB = "00_warm_up"
@@ -235,7 +235,7 @@ def test_what_is_no_notebook_is_not_taken_and_sending_again_and_again_slows_down
     for body in (b"", b"PK\x03\x04 a zip", b"<html>", b'{"kernelspec": 1}', b'["cells"]'):
         answer = live.ask(HAND_IN, body, "ada")
         assert answer.status == 422 and "no notebook" in answer.json["message"], body
-    statuses = [live.ask(HAND_IN, b"no notebook", "ada").status for _ in range(A_MINUTE)]
+    statuses = [live.ask(HAND_IN, b"no notebook", "ada").status for _ in range(UPLOADS_A_MINUTE)]
     assert statuses[-3:] == [429] * 3 and live.service.journal.attempts(LAB) == []
     for number in range(3):
         handed_in(live, "bo", NOTEBOOK + b" " * number)

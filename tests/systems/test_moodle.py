@@ -106,7 +106,7 @@ def test_the_class_list_names_the_folders_and_two_of_one_name_stay_apart(course,
     moodle.participants[1][2].update(email="TWIN@uni.example")
     done = course.pull()
     assert "anne" in done.students and {"twin@uni.example_14", "TWIN@uni.example_9"} <= set(done.students)
-    assert "On the class list, but no student there: x" in " ".join(done.notes)
+    assert "On the class list, but not a student in Moodle: x" in " ".join(done.notes)
 
 
 def test_blind_marking_brings_no_name(course):

@@ -1,7 +1,7 @@
-"""Refuses a lab that is not sound: reads its files without running them, and names every fault at once.
+"""Refuses unsound labs: reads a lab's files without running them, and reports every fault.
 
-What only running can show (an answer that keeps its points, two that behave alike) is for ``audit``, and how long the
-master takes is for ``build``.
+``audit`` finds faults that only running shows (a wrong answer that keeps its points, two that behave alike); ``build``
+measures the master's time.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from autograder.course.masters import course_root, master_path, source_of_import
 from autograder.course.soundness.master import Fault, Outline, missing_file, nearest, read_outline
 from autograder.errors import UserError
 
-#: More sentences than this nobody reads at once.
+#: The most sentences that are shown.
 SHOWN = 20
-#: Decorator -> its name in sentences, for what each question needs at least once. A scenario counts as a family.
+#: Decorator that each question needs at least once -> its name in sentences. A scenario counts as a family.
 NEEDED = {
     "family": "family of inputs and no scenario",
     "misconception": "misconception",
@@ -27,7 +27,7 @@ NEEDED = {
 def faults_of(lab: str) -> list[Fault]:
     """Every fault of a lab (full name) in its master, its checks, hidden tests, wrong answers and data names."""
     if _is_imported(lab):
-        return []  # nbgrader's own checks have passed, and it names no wrong answers
+        return []  # it has no wrong answers, and the import ran nbgrader's checks
     outline = read_outline(lab, master_path(lab), course_root())
     return [*outline.faults, *_of_the_questions(lab, course_root(), outline)]
 
@@ -35,14 +35,14 @@ def faults_of(lab: str) -> list[Fault]:
 def _is_imported(lab: str) -> bool:
     try:
         return master_path(lab).is_file() and bool(source_of_import(lab))
-    except UserError:  # the header cannot be read: the outline says so
+    except UserError:  # the header is invalid; ``read_outline`` reports it
         return False
 
 
 def require_sound(labs: Iterable[str], *, unfinished: bool = False) -> list[str]:
-    """Raise one ``UserError`` with the faults of all these labs.
+    """Raise a ``UserError`` with the faults of all these labs.
 
-    With ``unfinished``, parts of a question that are not there yet are no reason to refuse a lab: those sentences are returned.
+    With ``unfinished``, missing parts of questions are allowed: the sentences about them are returned.
     """
     faults = [fault for lab in labs for fault in faults_of(lab)]
     refused = [fault for fault in faults if not (unfinished and fault.unfinished)]
@@ -55,7 +55,7 @@ def require_sound(labs: Iterable[str], *, unfinished: bool = False) -> list[str]
 
 
 def _of_the_questions(lab: str, root: Path, outline: Outline) -> list[Fault]:
-    """Every fault in the files of a lab's questions: a decorator such as ``@question.misconception`` says all that is needed."""
+    """Every fault in a lab's question files, as far as decorators such as ``@question.misconception`` show it."""
     folder = questions_folder(lab, root)
     if not folder.is_dir():
         return [missing_file(folder, root, "the lab's questions")]
@@ -80,7 +80,7 @@ def questions_folder(lab: str, root: Path) -> Path:
 
 
 def _kinds(file: Path, root: Path, faults: list[Fault]) -> set[str]:
-    """Which of ``NEEDED`` the decorators in a file declare."""
+    """The keys of ``NEEDED`` that a file's decorators declare."""
     try:
         tree = ast.parse(file.read_text(encoding="utf-8"))
     except (SyntaxError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Reads a master's cells and header as data, and names what is wrong with them."""
+"""Reads a master's cells and header as data, and finds their faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.course.masters import SKIP, course_header
 from autograder.errors import UserError
 from autograder.sandbox.limits import Limits
 
-#: The points of a lab's graded functions together.
+#: The total points of a lab's graded functions.
 POINTS = 20
 
 _ROLES = ("question", "test", "written", "locked")
@@ -27,16 +27,16 @@ _MADE_BY_JUPYTEXT = {"lines_to_next_cell", "lines_to_end_of_cell_marker"}
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong with a lab. ``str`` is the sentence for its author."""
+    """A fault of a lab. ``str`` gives the sentence for the author."""
 
-    #: The file, as a path below the course's folder.
+    #: The file's path in the course's folder.
     file: str
-    #: The line it is about (from 1), or 0 for the whole file.
+    #: The line (from 1); 0 for the whole file.
     line: int
-    #: The cell, function or setting that is at fault; "" for the whole file.
+    #: The cell, function or setting; "" for the whole file.
     place: str
     sentence: str
-    #: Whether a part of a question is only not there yet.
+    #: Whether the fault is only a missing part of a question.
     unfinished: bool = False
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ class Fault:
 
 
 def nearest(name: object, known: Iterable[str]) -> str:
-    """ "; the nearest is “entropy”", or what there is instead, to end a sentence about a name that is not known."""
+    """The end of a sentence about an unknown name: "; the nearest is “entropy”", or else the known names."""
     names = list(dict.fromkeys(known))
     close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     if close:
@@ -58,7 +58,7 @@ def nearest(name: object, known: Iterable[str]) -> str:
 
 
 def missing_file(path: Path, root: Path, what: str) -> Fault:
-    """That a file (or folder) is not there, with the nearest one beside it."""
+    """A fault about a missing file or folder, naming the one with the most similar name beside it."""
     beside = [p.name for p in path.parent.glob("*") if p.name[:1] not in "._"] if path.parent.is_dir() else []
     close = difflib.get_close_matches(path.name, beside, n=1, cutoff=0.8)
     hint = f"; there is {close[0]}" if close else ""
@@ -67,25 +67,25 @@ def missing_file(path: Path, root: Path, what: str) -> Fault:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of the percent file: where it begins, its options, its source."""
+    """A cell of the percent file: its first line, options and source."""
 
     line: int
     kind: str  # "code" or "markdown"
     options: dict[str, Any]
     source: str
-    #: Which of question, test, written and locked it is ("" for a plain cell), and its name or that of the question that it tests.
+    #: The role: question, test, written or locked ("" for a plain cell); and the name, or that of the question that it tests.
     role: str
     name: str
 
 
 @dataclass
 class Outline:
-    """A master's questions, which other files must fit, and its faults."""
+    """A master's questions, which other files must match, and its faults."""
 
     file: str
-    #: Graded questions, and where their cells begin.
+    #: Graded question -> first line of its cell.
     questions: dict[str, int] = field(default_factory=dict)
-    #: Questions for those who like a challenge: ``points=0``, no test cell.
+    #: Optional questions: ``points=0``, no test cell.
     challenges: set[str] = field(default_factory=set)
     faults: list[Fault] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
@@ -95,13 +95,13 @@ class Outline:
         self.faults.append(Fault(self.file, line, place, sentence))
 
     def blame(self, cell: Cell, sentence: str, below: int = 0) -> None:
-        """Note a fault of a cell, so many lines below its mark."""
+        """Note a fault of a cell, ``below`` lines after its mark."""
         place = f"cell {cell.role}=“{cell.name}”" if cell.role else "this cell"
         self.refuse(cell.line + below, place, sentence)
 
 
 def read_outline(lab: str, path: Path, root: Path) -> Outline:
-    """The master's questions and every fault in it; nothing of it is run."""
+    """The master's questions and faults. Nothing is run."""
     outline = Outline(path.relative_to(root).as_posix())
     if not path.is_file():
         outline.faults.append(missing_file(path, root, "the lab's master and its cells"))
@@ -112,7 +112,7 @@ def read_outline(lab: str, path: Path, root: Path) -> Outline:
     except UserError as error:
         outline.refuse(1, "header", str(error).rstrip("."))
         return outline
-    except Exception as error:  # jupytext refuses cell options in many ways
+    except Exception as error:  # jupytext raises many types for invalid cell options
         outline.refuse(0, "", f"its cells cannot be read: {' '.join(str(error).split())[:200]}")
         return outline
     for cell in outline.cells:
@@ -130,7 +130,7 @@ def _cells(text: str) -> list[Cell]:
 
     notebook = jupytext.reads(text, fmt="py:percent")
     lines = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith("# %%")]
-    lines = [1] * (len(notebook.cells) - len(lines)) + lines  # text before the first mark is a cell, too
+    lines = [1] * (len(notebook.cells) - len(lines)) + lines  # text before the first mark is a cell
     cells = []
     for line, cell in zip(lines, notebook.cells, strict=False):
         options = dict(cell.metadata)
@@ -217,7 +217,7 @@ def _check_regions(outline: Outline, cell: Cell) -> None:
 
 
 def _check_code(outline: Outline, cell: Cell, begin: int | None) -> None:
-    """That a solution defines its question's name where students see it, and a test cell shows its card."""
+    """Check that a solution defines its question's name where students see it, and that a test cell shows its card."""
     try:
         tree = ast.parse(cell.source)
     except SyntaxError as error:
@@ -263,7 +263,7 @@ def _check_names(outline: Outline) -> None:
 
 
 def _check_pairs(outline: Outline) -> None:
-    """That each question has its test cell below it, and that the points add up."""
+    """Check that each question has its test cell below it, and that the points add up."""
     asked = {cell.name: cell for cell in outline.cells if cell.role == "question"}
     tested = {cell.name: cell for cell in outline.cells if cell.role == "test"}
     outline.challenges = {name for name, cell in asked.items() if cell.options.get("points") == 0}
@@ -304,7 +304,7 @@ def _check_start(outline: Outline, lab: str) -> None:
 
 
 def _parsed(cell: Cell) -> ast.AST:
-    """The cell's syntax tree; empty for text and for what is no plain Python (magics)."""
+    """The cell's syntax tree; empty for text and for code that is not plain Python (magics)."""
     try:
         return ast.parse(cell.source if cell.kind == "code" else "")
     except SyntaxError:

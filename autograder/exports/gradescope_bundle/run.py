@@ -1,7 +1,7 @@
-"""Grades one submission inside Gradescope's container: submission/ in, results/results.json out.
+"""Grades one submission inside Gradescope's container: reads submission/, writes results/results.json.
 
-Without a notebook the result is 0 points and a sentence. When the grader itself cannot run, nothing is written and the
-exit status is not 0: Gradescope then shows the submission as not graded, where a zero would blame the student.
+Without a notebook the result is 0 points and a sentence. If the grader itself cannot run, nothing is written and the exit
+status is not 0. Gradescope then shows the submission as not graded, instead of 0 points.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from autograder.collect import Collected
     from autograder.results import SubmissionResult
 
-#: What the student is called here, where nobody knows a name.
+#: The name of the student, whose real name is unknown here.
 STUDENT = "student"
 
 
 def main(root: Path) -> int:
-    """Grade what lies in ``root/submission``; returns the exit status."""
+    """Grade the submission in ``root/submission``. Returns the exit status."""
     source = root / "source"
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         source.chmod(
             0o700
-        )  # where the submission only gets another user id, it must not read the hidden tests
+        )  # the submission may be isolated only by another user id, which must not read the hidden tests
     course = source / "course"
     settings = json.loads((source / "gradescope.json").read_text(encoding="utf-8"))
     sys.path[:0] = [str(course), str(course / "notebooks")]
@@ -37,7 +37,7 @@ def main(root: Path) -> int:
         COURSE_ROOT=str(course),
         COURSE_FILE=str(course / "course.toml"),
         COURSE_SALT=settings["salt"],
-        COURSE_ROSTER="",  # the class list stays with the teacher: here is one student, who has no name
+        COURSE_ROSTER="",  # the class list stays with the teacher
         PYTHONPATH=os.pathsep.join(sys.path[:2]),
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -47,7 +47,7 @@ def main(root: Path) -> int:
             if result is None:
                 return 1
         else:
-            result = _nothing(settings["lab"])
+            result = _without_notebook(settings["lab"])
     notes = [note.removeprefix(f"{STUDENT}: ").removeprefix(f"{STUDENT} ") for note in found.notes]
     notes += _lateness(settings["lab"], _time(root))
     _write(root / "results" / "results.json", replace(result, notes=(*map(_sentence, notes), *result.notes)))
@@ -55,14 +55,14 @@ def main(root: Path) -> int:
 
 
 def _lay_out(root: Path, submitted: Path, lab: str) -> Collected:
-    """Put the submission where the grader expects it, with its time."""
+    """Copy the submission, with its time, to the layout that the grader reads."""
     from autograder.collect import collect_folder
 
     return collect_folder(root / "submission", submitted, lab, student=STUDENT, submitted_at=_time(root))
 
 
 def _time(root: Path) -> str:
-    """When the student handed in, from Gradescope's metadata ("" when it does not say)."""
+    """When the student handed in, from Gradescope's metadata; "" if unknown."""
     try:
         metadata = json.loads((root / "submission_metadata.json").read_text(encoding="utf-8"))
         return str(metadata["created_at"])
@@ -71,7 +71,7 @@ def _time(root: Path) -> str:
 
 
 def _graded(work: Path, settings: dict[str, Any]) -> SubmissionResult | None:
-    """The result of the notebook; None when the grader itself cannot run."""
+    """The notebook's result; None if the grader itself cannot run."""
     from autograder.run.store import STORE, ResultStore
 
     command = [sys.executable, "-m", "autograder.cli", "grade", settings["lab"], "--jobs", "1"]
@@ -85,7 +85,7 @@ def _graded(work: Path, settings: dict[str, Any]) -> SubmissionResult | None:
 
 
 def _lateness(lab: str, submitted_at: str) -> list[str]:
-    """What a late submission must be told: who has more time is not known here, so that nothing is taken off."""
+    """A sentence for a late submission. Extensions are unknown here, so no points are taken off."""
     from autograder.course.policy_file import settings
     from autograder.files import parse_time
 
@@ -99,8 +99,8 @@ def _lateness(lab: str, submitted_at: str) -> list[str]:
     ]
 
 
-def _nothing(lab: str) -> SubmissionResult:
-    """What somebody gets who handed in no notebook: no points, and each question by name."""
+def _without_notebook(lab: str) -> SubmissionResult:
+    """The result without a notebook: 0 points for each question."""
     from autograder.course.policy_file import spec
     from autograder.results import QuestionResult, SubmissionResult
 

@@ -1,1 +1,1 @@
-"""The reports: how a class did in one lab, and how the students do over the term."""
+"""Reports for teachers: on a class in one lab, and on the students over the term."""

@@ -33,11 +33,11 @@ def build_report(
     known_answers: Iterable[str] = (),
     remarks: Sequence[str] = (),
 ) -> Path:
-    """Write ``out/report/<lab>.html`` and return its path. Raises GradingError when it cannot be written.
+    """Write ``out/report/<lab>.html``. Returns its path. Raises GradingError if it cannot be written.
 
-    ``results`` may be a generator: notebooks are dropped as they pass. ``known_answers`` are sources that two students may
-    share without having shared them (see ``similarity``). ``remarks`` are sentences about the class: whose lateness was not
-    counted, who is missing.
+    ``results`` may be a generator: only one notebook is kept at a time. ``known_answers`` are sources that students may have
+    in common without copying (see ``similarity``). ``remarks`` are sentences about the class, such as whose lateness was
+    not counted, or who is missing.
     """
     class_results: list[SubmissionResult] = []
     submissions: list[Answers] = []
@@ -101,7 +101,7 @@ def _score_summary(results: Sequence[SubmissionResult], spec: LabSpec) -> dict[s
 
 
 def question_headline(questions: Sequence[QuestionStatistics]) -> str:
-    """Which question was hardest; all of them where several look alike in the table."""
+    """A sentence about the hardest question, or questions if the table shows the same share for several."""
     if len(questions) < 2:
         return ""
     lowest = min(question.mean_share for question in questions)
@@ -119,7 +119,7 @@ def question_headline(questions: Sequence[QuestionStatistics]) -> str:
 def _counted(
     what: str, results: Sequence[SubmissionResult], places: Mapping[str, Place], folder: Path
 ) -> list[dict[str, Any]]:
-    """Each misconception, or each generated sentence, of the class, the most frequent first; ``demo``: where its demo was written."""
+    """The class's misconceptions or generated sentences, most frequent first. ``demo``: the address of a written demo."""
     held: dict[tuple[str, str], dict[str, Any]] = {}
     for result in results:
         for question in result.questions:

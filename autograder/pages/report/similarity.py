@@ -1,9 +1,9 @@
-"""Finds submissions that are more alike than the exercise explains.
+"""Finds submissions that are more similar than the exercise explains.
 
-Left out of the comparison, as everybody may have it: what the released notebook gave, what the known answers (the
-master's above all) say, and every line that several others wrote too. Names are taken out, so that renaming hides
-nothing. Only what remains is compared, and only when enough of it remains: a short exercise has one good answer, and two
-who find it are no pair. Answers far longer than any that is asked for are not compared: the report says whose.
+Code that everybody may have is left out: the released notebook's, the known answers' (above all the master's), and every
+line that several others also wrote. Names are removed, so that renaming hides nothing. The rest is compared only if it
+is long enough: a short exercise has one good answer, and two students who find it are no pair. Answers far longer than
+necessary are not compared; the report says whose.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from rapidfuzz.process import cdist
 from autograder.course.lab import LabSpec
 from autograder.results import SubmissionResult
 
-#: A pair is reported from this share of common tokens on.
+#: The least similarity of a reported pair.
 ALIKE = 0.9
-#: What is compared, and how many tokens of one's own it must have.
+#: Kind of cells -> the fewest own tokens that are compared.
 FEWEST = {"code": 60, "prose": 30}
-#: Characters that are read of one student: three times as many as the longest lab's answers need.
+#: The most characters that are read of one student: three times the longest lab's answers.
 MAX_READ = 20_000
-#: A line that more than this share of the class wrote (and more than four people) is common property.
+#: A line written by more than this share of the class, and more than four people, counts as common.
 COMMON_SHARE, COMMON_PEOPLE = 0.1, 4
 _TOKEN = re.compile(r"[^\W\d]\w*|\d[\w.]*|[^\s\w]")
 
@@ -38,7 +38,7 @@ Line = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Answers:
-    """One submission's own cells: lines of tokens for the code, words (a line each) for the prose; None where they are too long."""
+    """A submission's own cells: code as lines of tokens, prose as lines of one word; None if too long."""
 
     student: str
     lines: Mapping[str, tuple[Line, ...] | None]
@@ -46,7 +46,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class AlikeGroup:
-    """Students whose own code, or own prose, is nearly the same; the smallest and largest likeness."""
+    """Students whose own code or prose is nearly the same, with the smallest and largest similarity."""
 
     students: tuple[str, ...]
     what: str  # "code" or "prose"
@@ -56,14 +56,14 @@ class AlikeGroup:
 
 @dataclass(frozen=True)
 class Alike:
-    """What comparing a class found, the most alike first; and whose code, or prose, could not be compared."""
+    """The groups found in a class, most similar first; and the students whose code or prose was not compared."""
 
     groups: tuple[AlikeGroup, ...]
     left_out: dict[str, tuple[str, ...]]  # "code" or "prose" -> students
 
 
 def code_lines(source: str) -> tuple[Line, ...]:
-    """The lines of a cell as tokens, without comments; a name is replaced by its order in the line, unless it is an attribute."""
+    """The lines of a cell as tokens, without comments. Names except attributes are replaced by their order in the line."""
     tokens = (_TOKEN.findall(line.partition("#")[0]) for line in source.split("\n"))
     return tuple(_nameless(line) for line in tokens if line)
 
@@ -83,13 +83,13 @@ def _words(source: str) -> tuple[Line, ...]:
 
 
 def answers(result: SubmissionResult, spec: LabSpec) -> Answers | None:
-    """The student's own cells of a submission, added ones too; None when there is no notebook."""
+    """The student's own cells of a submission, including added cells; None without a notebook."""
     if not result.notebook:
         return None
     written = {name for name, _ in spec.written}
     graded = {name for name, _ in spec.questions}
     own: dict[str, list[str]] = {"code": [], "prose": []}
-    for cell in json.loads(result.notebook)["cells"]:  # our own: nbformat would make objects of it all
+    for cell in json.loads(result.notebook)["cells"]:  # faster than nbformat, which makes objects
         grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id")
         if grade_id in written:
             own["prose"].append("".join(cell["source"]))
@@ -104,10 +104,10 @@ def answers(result: SubmissionResult, spec: LabSpec) -> Answers | None:
 
 
 def alike_groups(submissions: Sequence[Answers], spec: LabSpec, known_answers: Iterable[str] = ()) -> Alike:
-    """Groups of near-identical submissions, the most alike first, and who could not be compared.
+    """Groups of near-identical submissions, most similar first, and the students who could not be compared.
 
-    ``known_answers`` are sources that nobody needs to copy from a neighbour: alternative solutions,
-    and the misconceptions' functions. The master and the released template always count as known.
+    ``known_answers`` are sources that students may write without copying: alternative solutions and misconceptions. The
+    master and the released notebook always count as known.
     """
     given = [cell.source for cell in spec.cells]
     known = {"code": {line for source in (*known_answers, *given) for line in code_lines(source)}}
@@ -126,7 +126,7 @@ def alike_groups(submissions: Sequence[Answers], spec: LabSpec, known_answers: I
 
 
 def _compared(lines: Mapping[str, tuple[Line, ...]], known: set[Line], what: str) -> dict[str, list[str]]:
-    """Each student's own tokens, without lines that are known or that many wrote."""
+    """Student -> own tokens, without known and common lines."""
     wrote = (
         Counter(line for one in lines.values() for line in set(one)) if what == "code" else Counter[Line]()
     )
@@ -138,7 +138,7 @@ def _compared(lines: Mapping[str, tuple[Line, ...]], known: set[Line], what: str
 
 
 def _groups(tokens: dict[str, list[str]], what: str) -> list[AlikeGroup]:
-    """Connected groups of students whose token sequences are alike."""
+    """Connected groups of students with similar token sequences."""
     students = [student for student, own in tokens.items() if len(own) >= FEWEST[what]]
     if len(students) < 2:
         return []

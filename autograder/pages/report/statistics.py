@@ -1,4 +1,4 @@
-"""What a class's scores say about the class and about the questions."""
+"""Statistics of a class's scores and of the questions."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from dataclasses import dataclass
 
 from autograder.results import SubmissionResult
 
-#: With fewer submissions a correlation says little, and the report says so.
+#: With fewer submissions a correlation tells little; the report says so.
 FEW = 12
 
 
 @dataclass(frozen=True)
 class QuestionStatistics:
-    """How one question worked; shares lie between 0 and 1."""
+    """The statistics of one question. Shares are between 0 and 1."""
 
     name: str
     max_points: float
-    #: Mean share of the points earned, "difficulty" in classical test theory (high means easy).
+    #: The mean share of the points earned: the "difficulty" of classical test theory (high means easy).
     mean_share: float
     full_share: float
     zero_share: float
-    #: Correlation of the question's points with the points of all other questions; None when undefined.
+    #: The correlation of the question's points with the points of all other questions; None if undefined.
     discrimination: float | None
 
 
 def correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Pearson's correlation, or None when there are fewer than three pairs or no spread."""
+    """Pearson's correlation; None with fewer than three pairs or no spread."""
     if len(one) < 3:
         return None
     try:
@@ -41,8 +41,8 @@ def question_statistics(
 ) -> list[QuestionStatistics]:
     """Difficulty and discrimination of each question over the given submissions.
 
-    The discrimination is the corrected item-total correlation: the question itself is left out of the
-    total, or a question would correlate with itself (Henrysson, 1963).
+    The discrimination is the corrected item-total correlation: the total excludes the question itself, which would
+    correlate with itself (Henrysson, 1963).
     """
     points = [{q.name: float(q.points) for q in result.questions} for result in results]
     if not points:
@@ -66,7 +66,7 @@ def question_statistics(
 
 
 def histogram(scores: Sequence[float], most: float, bins: int = 10) -> list[int]:
-    """How many scores fall into each of the bins from 0 to ``most``; the last one includes ``most``."""
+    """The number of scores in each bin from 0 to ``most``. The last bin includes ``most``."""
     counts = [0] * bins
     for score in scores:
         place = int(bins * score / most + 1e-9) if most else 0

@@ -1,4 +1,4 @@
-"""The term's report: each student over the labs, and who is falling behind on which idea. ``run/term`` gathers its values."""
+"""Writes the term's report: each student over the labs, and who is falling behind. ``run/term`` gathers its values."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from autograder.files import feedback_page, report_page
 from autograder.pages.render import address_of, plain, points, render, sorting_script
 from autograder.results import STATUSES
 
-#: The page's name in ``out/report``, and that of the table beside it.
+#: The name of the page, and of the table beside it, in ``out/report``.
 TERM = "term"
-#: Falling behind: less than this share of the points over the last so many labs ...
+#: A student falls behind with less than this share of the points over this number of last labs ...
 LOW_SHARE, RECENT = 0.5, 2
-#: ... or so much less than the student's own share in the labs before them.
+#: ... or with this much less than their own share in the labs before.
 FALL = 0.25
-#: Ideas that are named for a student who is falling behind.
+#: The most ideas named for a student who falls behind.
 IDEAS = 3
 
 
 @dataclass(frozen=True)
 class Idea:
-    """A question that cost points, and what is behind it: a misconception's title, or another cause in words."""
+    """A question that lost points, and the reason: a misconception's title, or another cause."""
 
     lab: str
     question: str
@@ -35,22 +35,22 @@ class Idea:
 
 @dataclass(frozen=True)
 class Entry:
-    """One student's one lab. ``points`` are final (people's points in, lateness off); ``most`` can be reached."""
+    """One student's result in one lab. ``points`` are the final points, ``most`` the points that can be reached."""
 
     status: str
     points: float
     most: float
-    #: Points of written answers that nobody has read yet: they are in ``most``, and count neither way until then.
+    #: The points of written answers that nobody has read yet. They are part of ``most`` but not decided.
     waiting: float = 0.0
     late_penalty: float = 0.0
     seconds_late: float = 0.0
     extension_used: bool = False
-    #: A due date, and no time to hold against it.
+    #: Whether there is a due date but the time of submission is unknown.
     undated: bool = False
-    #: The grader itself failed: there is no grade, or (``earlier``) only that of an earlier time.
+    #: Whether the grader itself failed: there is no grade or, with ``earlier``, only an outdated one.
     fault: bool = False
     earlier: bool = False
-    #: The folder that it was handed in under.
+    #: The name of the submission's folder.
     folder: str = ""
     ideas: tuple[Idea, ...] = ()
 
@@ -66,28 +66,28 @@ class Entry:
 
     @property
     def decided(self) -> float:
-        """The points that are decided, one way or the other."""
+        """The points that are decided: earned or lost."""
         return 0.0 if self.fault else max(0.0, self.most - self.waiting)
 
     @property
     def words(self) -> str:
-        """The lab's state in a phrase: the run's status, and what its points lack or lost."""
+        """A phrase about the lab: the status, and what its points lack or lost."""
         if self.missing:
             return STATUSES["missing"].for_staff
-        said = {
+        phrases = {
             "the grader itself failed: no grade" if self.fault else self.status: True,
             f"up to {points(self.waiting)} wait for a person": self.waiting,
-            "points of an earlier time, since the grader itself failed": self.earlier,
+            "points from an earlier run, since the grader itself failed": self.earlier,
             "lateness not counted": self.undated,
             f"{points(self.late_penalty)} off for lateness": self.late_penalty,
             "extension used": self.extension_used,
         }
-        return ", ".join(words for words, holds in said.items() if holds)
+        return ", ".join(words for words, holds in phrases.items() if holds)
 
 
 @dataclass(frozen=True)
 class Student:
-    """A student over the term. ``entries``: lab -> what became of it, for every graded lab."""
+    """A student over the term. ``entries``: graded lab -> result."""
 
     student: str
     name: str = ""
@@ -101,12 +101,12 @@ class Student:
 
     @property
     def share(self) -> float | None:
-        """The share of the decided points, between 0 and 1 (more with extra credit); None when none are decided."""
+        """The share of the decided points, between 0 and 1 (more with extra credit); None if no points are decided."""
         return share_of(self.entries.values())
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The labs of which nothing was handed in."""
+        """The labs for which nothing was handed in."""
         return tuple(lab for lab, entry in self.entries.items() if entry.missing)
 
     @property
@@ -116,7 +116,7 @@ class Student:
 
     @property
     def behind(self) -> tuple[str, ...]:
-        """Why the student counts as falling behind, a phrase each; nothing for who does not."""
+        """The reasons why the student is falling behind, a phrase for each; empty if they are not."""
         labs = list(self.entries)
         why = []
         if labs and self.entries[labs[-1]].missing:
@@ -134,13 +134,13 @@ class Student:
 
     @property
     def ideas(self) -> tuple[Idea, ...]:
-        """What the lost points of the last labs were about, the costliest first; named misconceptions before others."""
+        """The ideas that lost points in the last labs: misconceptions before other causes, the costliest first."""
         ideas = [idea for lab in list(self.entries)[-RECENT:] for idea in self.entries[lab].ideas]
         return tuple(sorted(ideas, key=lambda idea: (not idea.misconception, -idea.lost))[:IDEAS])
 
 
 def share_of(entries: Iterable[Entry]) -> float | None:
-    """The share of the decided points that some labs' entries have; None when no point is decided."""
+    """The share of the decided points in these entries; None if no point is decided."""
     several = list(entries)
     most = sum(entry.decided for entry in several)
     return sum(entry.points for entry in several if not entry.fault) / most if most > 0 else None
@@ -148,7 +148,7 @@ def share_of(entries: Iterable[Entry]) -> float | None:
 
 @dataclass(frozen=True)
 class Lab:
-    """A graded lab: its full name, its title, when it was due (local, in words; "" without a date), what to hear about it."""
+    """A graded lab: full name, title, due date (local, in words; "" without one), remarks."""
 
     name: str
     title: str
@@ -168,13 +168,13 @@ class Term:
 
     @property
     def behind(self) -> tuple[Student, ...]:
-        """Who is falling behind, the smallest share first."""
+        """The students who are falling behind, the smallest share first."""
         low = [student for student in self.students if student.behind]
         return tuple(sorted(low, key=lambda student: (student.share or 0.0, student.student.casefold())))
 
 
 def render_term(term: Term, out: Path) -> str:
-    """The page as HTML; it links the labs' reports and the students' pages where these exist in ``out``."""
+    """The page as HTML. It links to the labs' reports and the students' pages that exist in ``out``."""
 
     def page_of(student: Student, lab: str) -> str:
         folder = student.entries[lab].folder or student.student
@@ -212,13 +212,13 @@ def _lab_row(lab: Lab, term: Term, out: Path) -> dict[str, Any]:
 
 
 def _trend(student: Student) -> str:
-    """The share of each lab as the points of a line; of what is not decided there is none."""
+    """The coordinates of a line with the share of each lab; labs without decided points are left out."""
     shares = [share_of([entry]) for entry in student.entries.values()]
     return " ".join(f"{x},{1 - min(1.0, y):.2f}" for x, y in enumerate(shares) if y is not None)
 
 
 def table_of_students(term: Term) -> list[list[str]]:
-    """The rows of ``term.csv``, the header first."""
+    """The rows of ``term.csv``, beginning with the header."""
     header = ["student", "name", "section", "points", "of", "percent", "missing", "not final"]
     header += ["falling behind", "ideas"]
     rows = [[*header, *(word for lab in term.labs for word in (lab.name, f"{lab.name} status"))]]

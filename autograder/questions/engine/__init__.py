@@ -1,6 +1,6 @@
-"""All that the author of a question imports; one file describes it: ``autograder/questions/mNN_topic/<question>.py``.
+"""The imports for an author of questions. One file describes a question: ``autograder/questions/mNN_topic/<question>.py``.
 
-An example, whole::
+A complete example::
 
     '''Lab 99, double: x (n,) → twice each number.'''
 
@@ -25,7 +25,7 @@ An example, whole::
     def with_numpy(x):
         return 2 * x
 
-``question.Question`` says more of each part; ``grading.rubric`` how points follow, ``draw`` how inputs are drawn.
+``question.Question`` describes each part, ``grading.rubric`` the points, and ``draw`` how inputs are drawn.
 """
 
 from coursekit.checks.compare import Observed

@@ -1,4 +1,4 @@
-"""The named answers of a lab's questions: wrong ones with their hints, right ones in other styles, and the source of each."""
+"""The known answers of a lab's questions: misconceptions with their hints, alternatives, and the source of each."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from autograder.questions.engine.question import Question, questions_of
 
 @dataclass(frozen=True)
 class Answer:
-    """A named answer to a question; ``hint`` is empty for a correct alternative."""
+    """A known answer to a question. ``hint`` is "" for an alternative."""
 
     question: str
     name: str
     title: str
     function: Callable[..., Any]
     hint: str = ""
-    #: What it costs whoever is recognised, in points.
+    #: The cost of a recognised misconception, in points.
     costs: float = 0.0
-    #: Why its card shows another thing than its hint; "" where it shows that.
+    #: The reason why its card does not show its hint; "" if it does.
     card: str = ""
-    #: Why its cost differs from what its tests are worth; "" where it hardly does.
+    #: The reason why its cost differs from its tests' weight; "" if it hardly does.
     because: str = ""
 
 
@@ -44,7 +44,7 @@ def answers_of(lab: str) -> dict[str, dict[str, tuple[Answer, ...]]]:
 
 
 def fresh_answers(lab: str, question: str) -> dict[str, tuple[Answer, ...]]:
-    """The answers of a question by kind, from a new copy of its file: what one keeps from call to call begins anew."""
+    """The answers of a question by kind, from a new copy of its file, so that no state of earlier calls remains."""
     return _answers(questions_of(lab)[question].anew())
 
 
@@ -62,13 +62,13 @@ def _answers(question: Question) -> dict[str, tuple[Answer, ...]]:
 
 
 def source_of(answer: Answer) -> str | None:
-    """The source of a named answer as a student would have written it, or None when it builds on the harness."""
+    """The source of a known answer as a student would write it; None if it uses the harness."""
     module = answer.function.__module__
     definition = _as_answer(definitions_in(module).get(answer.function.__name__), answer)
     if definition is None:
         return None
     found = reached([(module, name) for name in names_used(ast.unparse(definition))])
-    # Helpers that several questions share come first, as in a notebook.
+    # Helpers shared by several questions come first, as in a notebook.
     places = {key: (not key[0].endswith(".common"), key[0], node.lineno) for key, node in found.items()}
     parts = [ast.unparse(found[key]) for key in sorted(found, key=places.__getitem__)]
     parts = [*dict.fromkeys(parts), ast.unparse(definition)]
@@ -76,7 +76,7 @@ def source_of(answer: Answer) -> str | None:
 
 
 def _as_answer(node: ast.stmt | None, answer: Answer) -> ast.stmt | None:
-    """The definition under the question's name, without decorator and hint; None where it hands on what is fixed."""
+    """The definition under the question's name, without decorator and hint; None if it passes on fixed arguments."""
     if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return None
     copied = copy.deepcopy(node)
@@ -96,7 +96,7 @@ def _as_answer(node: ast.stmt | None, answer: Answer) -> ast.stmt | None:
 
 
 def _fixed_arguments(node: ast.FunctionDef | ast.ClassDef, title: str) -> dict[str | None, ast.expr]:
-    """What the decorator with this title sets of the parameters that are given by name only."""
+    """Keyword-only parameter -> value set by the decorator with this title."""
     calls = [mark for mark in node.decorator_list if isinstance(mark, ast.Call) and mark.args]
     return {
         keyword.arg: keyword.value

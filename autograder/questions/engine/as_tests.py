@@ -1,7 +1,7 @@
-"""The hidden tests of a question, made of its file: one for each family and scenario, and one for each rule.
+"""Makes a question's hidden tests from its file: one for each family and scenario, and one for each rule.
 
-A family's test asks the answer all its cases, hidden ones drawn from the course's salt, and fails at the smallest that is
-wrong. What came back is in the trace, from which a misconception is recognised.
+A family's test calls the answer for all its cases, with hidden inputs drawn from the course's salt, and fails at the
+smallest wrong case. The returned values are in the trace, from which a misconception is recognised.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from autograder.testing.evidence import extent
 from autograder.testing.expect import NOT_THE_SAME_AGAIN, Failed
 from autograder.testing.follow_through import follow_through
 
-#: What no answer may do, whatever its question, by name: the line on the page, and the share of the points that it costs.
+#: The rules for every answer: name -> (line on the page, share of the points that breaking it costs).
 RULES = {
     "arguments": ("The arguments are left as they are.", 0.2),
     "again": ("The same call gives the same result again.", 0.3),
 }
 
-#: What is said of a call that is wrong, by ``compare.difference``. No size: a shape could spell a hidden input.
+#: Kind of difference (``compare.difference``) -> message. It contains no size, since a shape could encode a hidden input.
 _SENTENCES = {
     "nothing": "your function returns None: does it return its result?",
     "kind": "your function returns another kind of value than the text asks for",
@@ -48,7 +48,7 @@ _SENTENCES = {
 
 
 def hidden_tests(lab: str) -> dict[str, tuple[run.HiddenTest, ...]]:
-    """The hidden tests of a lab's questions (full name of the lab), by question."""
+    """Question -> hidden tests, for a lab (full name)."""
     return {name: tuple(_tests(question)) for name, question in questions_of(lab).items()}
 
 
@@ -70,7 +70,7 @@ def _tests(question: Question) -> list[run.HiddenTest]:
 
 
 def _asking(question: Question, part: Family | Scenario) -> Callable[[Student], None]:
-    """Ask all of a part; the smallest call that is wrong fails, an error before a wrong value."""
+    """Run all calls of a part. The smallest wrong call is reported, errors before wrong values."""
 
     def ask(student: Student) -> None:
         wrong: list[tuple[int, str]] = []
@@ -97,7 +97,7 @@ def _asking(question: Question, part: Family | Scenario) -> Callable[[Student], 
 
 
 def _outcome(question: Question, place: int, student: Student, again: bool = False) -> Outcome:
-    """What a call came to, made once for all tests; what a scenario observes is put into the trace. Raises ``StudentError``."""
+    """The outcome of a call, made once for all tests. A scenario's observations go into the trace. Raises ``StudentError``."""
     item = asks_of(question, run.salt())[place]
 
     def make() -> Outcome:
@@ -112,7 +112,7 @@ def _outcome(question: Question, place: int, student: Student, again: bool = Fal
 
 
 def _send_ahead(question: Question, student: Student, places: Sequence[int], again: bool = False) -> None:
-    """Send the calls at these places, which are made next, so that the sandbox need not wait between them."""
+    """Send the next calls, at these positions, ahead, so that the sandbox need not wait between them."""
     asks = asks_of(question, run.salt())
     cases = [(place, asks[place].case) for place in places]
     student.send_ahead(((place, again), case.args, case.kwargs) for place, case in cases if case is not None)
@@ -123,7 +123,7 @@ def _of_error(error: StudentError) -> Outcome:
 
 
 def outcomes_seen(answered: Mapping[Any, Any]) -> dict[int, Outcome]:
-    """What each call came to, by its place, from what ``Student.once`` keeps. Calls that were made again are left out."""
+    """Position -> outcome of each call, from the values that ``Student.once`` keeps. Repeated calls are left out."""
     return {
         place: _of_error(came) if isinstance(came, StudentError) else came
         for (_, (place, again)), (_, came) in answered.items()
@@ -132,12 +132,12 @@ def outcomes_seen(answered: Mapping[Any, Any]) -> dict[int, Outcome]:
 
 
 def size_of(item: Ask) -> int:
-    """How many numbers a call's arguments hold."""
+    """The number of numbers in a call's arguments."""
     return extent([*item.case.args, *item.case.kwargs.values()])[0] if item.case is not None else 1 << 60
 
 
 def first_of_each_family(asks: Sequence[Ask]) -> list[int]:
-    """The places of the first call of each family: those that are made again."""
+    """The positions of the first call of each family, which is made again."""
     first: dict[str, int] = {}
     for place, item in enumerate(asks):
         if isinstance(item.part, Family):
@@ -189,7 +189,7 @@ def _outcome_or_error(
 
 
 def _raise_first_if_all(made: Sequence[Outcome | StudentError]) -> None:
-    """Raise the first error where every call ended in one: nothing can be said then."""
+    """Raise the first error if every call ended in an error."""
     errors = [one for one in made if isinstance(one, StudentError)]
     if errors and len(errors) == len(made):
         raise errors[0]
@@ -197,7 +197,7 @@ def _raise_first_if_all(made: Sequence[Outcome | StudentError]) -> None:
 
 @cache
 def masters_definitions(lab: str) -> str:
-    """The imports, definitions and plain constants of the master's own cells, as one source, with what earlier labs provide."""
+    """The imports, definitions and constants of the master's cells, with the earlier labs' parts, as one source."""
     kept: list[ast.stmt] = []
     for cell in read_master(lab).cells:
         data = cell.metadata.get("nbgrader", {})
@@ -211,7 +211,7 @@ def masters_definitions(lab: str) -> str:
 
 
 def _standing_alone(source: str) -> Iterator[ast.stmt]:
-    """The statements that need nothing of the kit but data; in place of what comes from an earlier lab what that lab provides."""
+    """The statements that use nothing of the kit but data, with imports from earlier labs replaced by their source."""
     for statement in ast.parse(source).body:
         yield from (part for module in _provided(statement) for part in _standing_alone(module))
         if _stands_alone(statement):
@@ -219,7 +219,7 @@ def _standing_alone(source: str) -> Iterator[ast.stmt]:
 
 
 def _provided(statement: ast.stmt) -> Iterator[str]:
-    """The sources of the earlier labs' parts that a statement imports, or takes with ``mine("10", "shift_targets")``."""
+    """The sources of the earlier labs' parts that a statement imports, also with ``mine("10", "shift_targets")``."""
     for node in ast.walk(statement):
         match node:
             case ast.ImportFrom(module=str(module)) if module.startswith("coursekit.provided."):

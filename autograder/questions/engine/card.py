@@ -1,6 +1,7 @@
-"""The card's data: public inputs, what is right for them and what each misconception makes of them, and its hint.
+"""Makes a card's data: public inputs, their right outcomes, and each misconception's outcomes and hint.
 
-``autograder build`` writes them into the kit. No code of a reference, a misconception or the master is among them, so that nothing in the kit computes an answer.
+``autograder build`` writes the data into the kit. They contain no code of a reference, misconception or master, so that
+nothing in the kit computes an answer.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ from autograder.questions.engine.draw import PUBLIC, Ask, answering, asks_of, ou
 from autograder.questions.engine.question import Case, Family, Misconception, Question, questions_of
 from autograder.sandbox.host.student import Student, argument_in_words
 
-#: The data of all questions of a lab take no more bytes.
+#: The most bytes of the data of all questions of a lab.
 MAX_BYTES = 1 << 20
-#: Two machines round differently: numbers that are nearer than this are the same, absolute and as a share.
+#: The absolute and relative tolerance for equal numbers, because machines round differently.
 _ROUNDING = 1e-6
 
 
 def card_file(lab: str) -> Path:
-    """Where the data of a lab's cards stand in the kit."""
+    """The path, in the kit, of the data of a lab's cards."""
     return kit_folder() / "checks" / "data" / f"q{lab}.json"
 
 
 def write_card(lab: str) -> None:
-    """Write the data of a lab's cards, unless they are there."""
+    """Write the data of a lab's cards, unless they are up to date."""
     if not card_file(lab).exists():
         write_atomically(card_file(lab), "{}\n")  # the master's first cell starts a lab that has checks
     if (data := data_of(lab)) and (card_drift(lab) or not holds(lab, data)):
@@ -52,9 +53,9 @@ def write_card(lab: str) -> None:
 
 
 def card_drift(lab: str) -> str:
-    """That the data of a lab's cards were made of other questions' files than there are now, in a sentence; "" where they were not.
+    """A sentence if the data of a lab's cards were made from other versions of the question files; else "".
 
-    Their values are not computed again, which takes seconds a question: ``holds`` does that.
+    The values are not computed again, which takes seconds for each question: ``holds`` does that.
     """
     file = card_file(lab)
     there = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
@@ -64,7 +65,7 @@ def card_drift(lab: str) -> str:
 
 
 def holds(lab: str, data: dict[str, Any]) -> bool:
-    """Whether the cards' data of a lab are these, but for rounding."""
+    """Whether the stored data of a lab's cards equal ``data`` except for rounding."""
     there = json.loads(card_file(lab).read_text(encoding="utf-8"))
     return _are_same({name: value for name, value in there.items() if name != MADE_OF}, data)
 
@@ -78,7 +79,7 @@ _COMPACT: dict[str, Any] = {"separators": (",", ":"), "allow_nan": False, "ensur
 
 
 def data_of(lab: str) -> dict[str, Any]:
-    """The data of a lab's questions by name, in the lab's order."""
+    """Question -> data, in the lab's order."""
     questions = questions_of(lab)
     return {name: card_data(questions[name]) for name, _ in spec(lab).questions if name in questions}
 
@@ -95,10 +96,10 @@ def _are_same(one: Any, other: Any) -> bool:
 
 
 def card_data(question: Question) -> dict[str, Any]:
-    """What the card needs of a question, ready for JSON.
+    """A question's data for its card, ready for JSON.
 
-    A case holds ``asked`` (the arguments), ``right``, and under ``slips`` what each misconception makes of it where that is
-    wrong, by its number; of a scenario, what is seen. ``code`` is the source of scenarios and impostors::
+    A case has ``asked`` (the arguments), ``right``, and ``slips``: number of the misconception -> its outcome, if wrong. A
+    scenario has its observations. ``code`` is the source of scenarios and impostors::
 
         json.dumps(card_data(question), allow_nan=False)
     """
@@ -132,7 +133,7 @@ def card_data(question: Question) -> dict[str, Any]:
 
 
 class _Slip:
-    """What a misconception makes of the card's calls; and whether the first of each family, made again, comes out otherwise."""
+    """A misconception's outcomes of the card's calls, and whether repeating a family's first call changes its outcome."""
 
     def __init__(self, misconception: Misconception, student: Student, asks: Sequence[Ask]):
         def made_of(ask: Ask) -> Outcome:
@@ -174,7 +175,7 @@ def _seen(observed: Observed) -> list[Any]:
 
 
 def _without_tensors(data: Any) -> Any:
-    """Encoded values with arrays for tensors, as which they are compared: no card imports PyTorch for them."""
+    """Encoded values with arrays instead of tensors, so that no card imports PyTorch to compare them."""
     if isinstance(data, list):
         return [_without_tensors(item) for item in data]
     if isinstance(data, dict):
@@ -183,7 +184,7 @@ def _without_tensors(data: Any) -> Any:
 
 
 def _names(question: Question, case: Case, changed: set[str]) -> list[str]:
-    """What the question calls the arguments that a call changed."""
+    """The question's names of the arguments that a call changed."""
     names = argument_names(question.reference, case.args)
     places = [place for place in range(len(names)) if argument_in_words(place) in changed]
     return [names[place] for place in places] + [n for n in case.kwargs if argument_in_words(n) in changed]

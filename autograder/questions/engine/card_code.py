@@ -1,4 +1,4 @@
-"""The source of a question's scenarios and impostors for the kit: what they use, and nothing that knows an answer."""
+"""Extracts the source of a question's scenarios and impostors for the kit, without any code of an answer."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from autograder.questions.engine.question import Question
 
 _QUESTIONS = "autograder.questions.m"
 _ENGINE = "autograder.questions.engine"
-#: What a scenario takes from the engine, and where the kit has it.
+#: Name that scenarios import from the engine -> its module in the kit.
 _IN_THE_KIT = {"Observed": "coursekit.checks.compare"}
 
 
 class ReachesAnAnswer(ValueError):
-    """A scenario or an impostor uses what may not stand in the kit: the message says what."""
+    """A scenario or impostor uses code that must not be in the kit. The message names it."""
 
 
 def card_code(question: Question) -> str:
-    """The scenarios and impostors of a question with all that they use of their files, as one source; "" for none.
+    """The scenarios and impostors of a question, with everything they use in the lab's files, as one source; "" for none.
 
-    Raises ``ReachesAnAnswer`` where they use a misconception, an alternative, the master, the reference or a function of the reference.
+    Raises ``ReachesAnAnswer`` if they use a misconception, an alternative, the master, the reference or its helpers.
     """
     plays = [scenario.play for scenario in question.scenarios]
     answers = [question.reference, *(one.function for one in question.misconceptions), *question.alternatives]
@@ -53,7 +53,7 @@ def card_code(question: Question) -> str:
 
 
 def reached(names: list[tuple[str, str]]) -> dict[tuple[str, str], ast.stmt]:
-    """(Module, name) -> the statement that defines it, without decorators, of these and all that they use in the lab's folder."""
+    """(Module, name) -> its definition without decorators, for these names and all that they use in the lab's folder."""
     waiting = [*names]
     found: dict[tuple[str, str], ast.stmt] = {}
     while waiting:
@@ -75,14 +75,14 @@ def reached(names: list[tuple[str, str]]) -> dict[tuple[str, str], ast.stmt]:
 
 
 def _home(function: Any, question: Question) -> tuple[str, str]:
-    """Where a function, or one with an argument fixed, is defined."""
+    """The module and name of a function, or of the function inside a ``partial``."""
     function = function.func if isinstance(function, functools.partial) else function
     return getattr(function, "__module__", question.reference.__module__), getattr(function, "__name__", "")
 
 
 @functools.cache
 def definitions_in(module: str) -> dict[str, ast.stmt]:
-    """The top-level statements of a module that bind each name."""
+    """Name -> top-level statement of a module that binds it."""
     tree = ast.parse(Path(str(sys.modules[module].__file__)).read_text(encoding="utf-8"))
     return {name: node for node in tree.body for name in _names_bound(node)}
 
@@ -108,7 +108,7 @@ def _undecorated(node: ast.stmt) -> ast.stmt:
 
 
 def _import_of(name: str, node: ast.Import | ast.ImportFrom, where: str) -> str:
-    """The import of one name, as the kit has it."""
+    """The import of one name, as it must be in the kit."""
     if isinstance(node, ast.ImportFrom) and node.module == _ENGINE and name in _IN_THE_KIT:
         return f"from {_IN_THE_KIT[name]} import {name}"
     [item] = [item for item in node.names if (item.asname or item.name).split(".")[0] == name]

@@ -1,4 +1,4 @@
-"""The rule for right and alike, which is the kit's: a card compares as grading does."""
+"""The kit's rule for comparing outcomes, so that grading compares as the cards do."""
 
 from coursekit.checks.compare import Outcome, alike, difference, value_difference
 

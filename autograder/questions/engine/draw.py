@@ -1,8 +1,8 @@
-"""What a question asks: inputs drawn from a salt, with what is right for each.
+"""Draws a question's inputs from a salt, and computes their right outcomes.
 
-The course's salt (in the live class, the attempt's) draws the hidden inputs, ``PUBLIC`` the card's. No right answer may
-fail by bad luck: inputs are drawn again where an alternative disagrees with the reference, or where the right value
-changes when the arguments move by 1e-12.
+The course's salt (in the live class, the attempt's) seeds the hidden inputs, ``PUBLIC`` the card's. No right answer may fail by
+bad luck: inputs are drawn again if an alternative disagrees with the reference, or if the right value changes when the
+arguments change by 1e-12.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from autograder.sandbox.host.student import Student
 
 #: The salt of the card's inputs.
 PUBLIC = "public"
-#: How often a family's inputs are drawn before its author has to look at them.
+#: How often a family's inputs are drawn before its author must correct them.
 ATTEMPTS = 20
-#: By how much arguments move, relative to themselves.
+#: The relative change of arguments.
 _STEP = 1e-12
 
 
 class NoFairInputs(Exception):
-    """A family, drawn twenty times, had no inputs on which all right answers agree."""
+    """A family had no inputs, in twenty draws, on which all right answers agree."""
 
 
 @dataclass(frozen=True)
 class Ask:
-    """One call of a family, or one scenario, and what the reference makes of it."""
+    """One call of a family, or one scenario, with the reference's outcome."""
 
     part: Family | Scenario
     case: Case | None
@@ -47,19 +47,19 @@ class Ask:
     right: Outcome
 
     def difference(self, outcome: Outcome) -> str:
-        """How an outcome differs from the right one, in a word; "" where it is right."""
+        """The kind of difference from the right outcome; "" if there is none."""
         only = self.part.only if isinstance(self.part, Family) else None
         return difference(outcome, self.right, *self.tolerances, only)
 
     @property
     def tolerances(self) -> tuple[float | None, float | None]:
-        """The tolerances that the family sets, relative and absolute."""
+        """The family's relative and absolute tolerances."""
         return (self.part.rtol, self.part.atol) if isinstance(self.part, Family) else (None, None)
 
 
 @lru_cache(maxsize=128)
 def asks_of(question: Question, salt: str) -> tuple[Ask, ...]:
-    """All that a question asks under a salt, in the order of the file; ``NoFairInputs`` where a family has none.
+    """All calls and scenarios of a question for a salt, in the order of the file. Raises ``NoFairInputs``.
 
     ::
 
@@ -79,13 +79,13 @@ def asks_of(question: Question, salt: str) -> tuple[Ask, ...]:
 
 
 def answering(question: Question, function: Any) -> Student:
-    """The question's student, with ``function`` as the answer, in this process; what it uses is answered as the master does."""
+    """A local student with ``function`` as the answer. Earlier questions are answered by the master."""
     earlier = solution(question.lab) if question.uses and question.lab else {}
     return Student.local_namespace(earlier | {question.name: function}, question.name)
 
 
 def made_of(part: Family | Scenario, case: Case | None, seed: int, student: Student) -> Outcome:
-    """What a call returns, or a scenario observes. An error of the student's code is raised."""
+    """The outcome of a call or scenario. Raises errors of the student's code."""
     with contextlib.redirect_stderr(io.StringIO()), np.errstate(all="ignore"):
         if isinstance(part, Scenario):
             return Outcome(tuple(part.play(student, np.random.default_rng(seed))))
@@ -94,7 +94,7 @@ def made_of(part: Family | Scenario, case: Case | None, seed: int, student: Stud
 
 
 def outcome_of(part: Family | Scenario, case: Case | None, seed: int, student: Student) -> Outcome:
-    """What a call or a scenario comes to, an error too. ``StudentGone``, and an error of the harness itself, are raised."""
+    """The outcome of a call or scenario, which may be an error. Raises ``StudentGone``, and the harness's own errors."""
     try:
         return made_of(part, case, seed, student)
     except BadReply:
@@ -104,7 +104,7 @@ def outcome_of(part: Family | Scenario, case: Case | None, seed: int, student: S
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         if isinstance(part, Family):
             raise
-        return Outcome(error="an unexpected form")  # of a value that a scenario got
+        return Outcome(error="an unexpected form")  # a scenario got a strange value
 
 
 def _drawn(question: Question, family: Family, salt: str) -> list[Ask]:
@@ -133,10 +133,10 @@ def cases_of(family: Family, seed: int) -> list[Case]:
 
 
 def _as_written(case: Case) -> Case:
-    """The case with its numbers as the card's data have them."""
+    """The case with its numbers rounded as in the card's data."""
     try:
         args, kwargs = decode(encode([list(case.args), case.kwargs]))
-    except TypeError:  # a function, say
+    except TypeError:  # for example a function
         return case
     return Case(*args, gives=case.gives, **kwargs)
 
@@ -147,10 +147,10 @@ def _seed(salt: str, question: Question, name: str, attempt: int) -> int:
 
 
 def _are_fair(question: Question, family: Family, asks: Sequence[Ask]) -> bool:
-    """Whether every right answer is right here, and stays so when the arguments move a little."""
+    """Whether every right answer is right on these inputs, also after a tiny change of the arguments."""
     for function in question.alternatives:
         if needs_torch(function) and not needs_torch(question.reference):
-            continue  # importing it takes seconds; the audit runs these, too
+            continue  # importing PyTorch takes seconds; the audit runs these answers
         student = answering(question, function)
         if any(ask.difference(outcome_of(family, ask.case, ask.seed, student)) for ask in asks):
             return False
@@ -169,13 +169,13 @@ def _are_fair(question: Question, family: Family, asks: Sequence[Ask]) -> bool:
 
 
 def needs_torch(function: Any) -> bool:
-    """Whether a function imports PyTorch, or its file does."""
+    """Whether a function or its file imports PyTorch."""
     code, names = getattr(function, "__code__", None), getattr(function, "__globals__", {})
     return "torch" in names or (code is not None and "torch" in code.co_names + code.co_varnames)
 
 
 def _moved(value: Any, rng: np.random.Generator, step: float) -> Any:
-    """The value with every fraction in it moved by a share ``step`` of itself, up or down by chance."""
+    """The value with every fraction changed by the relative ``step``, randomly up or down."""
     match value:
         case builtins.float():
             return value * (1 + step * rng.uniform(0.5, 1) * rng.choice((-1, 1)))

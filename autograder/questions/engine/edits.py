@@ -1,6 +1,6 @@
-"""Single edits of a right answer, each with a sentence of what the edited answer does.
+"""Single edits of a right answer, each with a sentence about the edited answer's behaviour.
 
-A sentence speaks of behaviour: it names arguments, axes and library functions, and no line of a solution.
+A sentence describes behaviour: it names arguments, axes and library functions, but no line of a solution.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-#: What is left out with an operation, and the word before the number that goes with it.
+#: Operation -> its noun, and the word before the number that is left out with it.
 _OPERATIONS: dict[type[ast.operator], tuple[str, str]] = {
     ast.Add: ("an addition", "of"),
     ast.Sub: ("a subtraction", "of"),
@@ -28,17 +28,13 @@ _OPERATIONS: dict[type[ast.operator], tuple[str, str]] = {
     ast.BitAnd: ("an “and”", "with"),
     ast.BitOr: ("an “or”", "with"),
 }
-#: What only makes, shapes or walks through values: that it is there tells nobody where to look.
-_PLAIN = """ arange array asarray astype bool copy dict empty enumerate expand_dims float full full_like int isinstance item
-    len list map ones ones_like range reshape set squeeze str swapaxes tensor transpose tuple type unsqueeze view zeros
-    zeros_like zip """
 _INSTEAD: dict[type[ast.operator], tuple[type[ast.operator], str]] = {
     ast.Add: (ast.Sub, "subtracts where it should add"),
     ast.Sub: (ast.Add, "adds where it should subtract"),
     ast.Mult: (ast.Div, "divides where it should multiply"),
     ast.Div: (ast.Mult, "multiplies where it should divide"),
 }
-#: A comparison with what is equal on the other side, and the one that says the opposite.
+#: Comparison -> the one that treats equality differently, and the opposite one.
 _BORDERS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
 }  # fmt: skip
@@ -49,19 +45,19 @@ _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 @dataclass(frozen=True)
 class Edit:
-    """A changed answer's source, and what that answer does, as the end of a sentence ("ignores `mask`")."""
+    """The source of an edited answer, and its behaviour as the end of a sentence ("ignores `mask`")."""
 
     source: str
     does: str
-    #: How little that says: from an argument that is ignored (0) to a number that is another (3).
+    #: How little the sentence tells: from an ignored argument (0) to a changed number (3).
     rank: int = 1
 
 
 def edits_of(source: str, name: str, given: Collection[str] = (), master: str = "") -> list[Edit]:
-    """All single edits of the function ``name`` in a source, in a fixed order, each source once.
+    """All single edits of the function ``name`` in a source, in a fixed order, without duplicates.
 
-    ``given`` names the functions that everybody has, and that a sentence may name; ``master`` is the source of the master's
-    answer, where it is not this one.
+    ``given`` are the functions that everybody has, so that a sentence may name them. ``master`` is the source of the master's
+    answer, if it is another.
 
     >>> [edit.does for edit in edits_of("def f(x, mask=None): return -x", "f")]
     ['ignores `mask`', 'has the other sign in a place that has to do with `x`']
@@ -86,7 +82,7 @@ def edits_of(source: str, name: str, given: Collection[str] = (), master: str = 
 
 
 def _functions(tree: ast.Module, name: str) -> list[ast.FunctionDef]:
-    """The function ``name``, or the methods of the class."""
+    """The function ``name``, or the methods of the class ``name``."""
     defined = _defined(tree, name)
     parts = defined.body if isinstance(defined, ast.ClassDef) else [defined]
     return [part for part in parts if isinstance(part, ast.FunctionDef)]
@@ -123,7 +119,7 @@ def _rank(node: ast.AST) -> int:
 
 
 class _Replaced(ast.NodeTransformer):
-    """Puts one node in the place of another."""
+    """Replaces one node by another."""
 
     def __init__(self, old: ast.AST, new: ast.AST):
         self._old, self._new = old, new
@@ -134,41 +130,40 @@ class _Replaced(ast.NodeTransformer):
 
 @dataclass(frozen=True)
 class _Place:
-    """A node of a function, and what a sentence about it may name: the arguments, a library's functions and everybody's."""
+    """A node of a function, and what a sentence about it may name: the arguments, and everybody's functions."""
 
     node: Any
     function: ast.FunctionDef
     parents: dict[ast.AST, ast.AST]
     arguments: list[str]
     given: frozenset[str]
-    #: All names in the master's answer: what else an alternative calls says nothing to its reader.
+    #: All names in the master's answer; other functions that an alternative calls tell a student nothing.
     known: frozenset[str]
-    #: A variable of the function -> the expression that it is first made of.
+    #: Variable of the function -> its first expression.
     made: dict[str, ast.expr]
 
     def about(self, node: ast.AST) -> str:
-        """The first two such names in an expression, or in what its variables are made of, for a sentence; "" for none."""
+        """A phrase with the first two usable names in an expression or in its variables' expressions; "" for none."""
         shown = list(dict.fromkeys(self._found([node])))[:2]
         return f" that has to do with {' and '.join(shown)}" if shown else ""
 
     def within(self, node: ast.AST) -> str:
-        """Where something is done, for a sentence."""
+        """A phrase for the place of a node."""
         about = self.about(node)
         return f"a place{about}" if about else "one place"
 
     def _found(self, nodes: Iterable[ast.AST], deep: bool = True) -> Iterator[str]:
         inside = [part for node in nodes for part in ast.walk(node)]
         variables = [n.id for n in inside if isinstance(n, ast.Name)]
-        for name in (self.called(n) for n in inside if isinstance(n, ast.Call)):
-            if (last := name.rpartition(".")[2]) in self.known and f" {last} " not in _PLAIN:
-                yield f"`{name}`"
+        called = [n.func.id for n in inside if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+        yield from (f"`{name}`" for name in called if name in self.given and name in self.known)
         yield from (f"`{name}`" for name in variables if name in self.arguments)
         if deep:
             own = [self.made[name] for name in variables if name not in self.arguments and name in self.made]
             yield from self._found(own, deep=False)
 
     def called(self, node: ast.AST) -> str:
-        """The name of a called function, or of an array's method; "" for one of the solution's own."""
+        """The name of a called library function or array method; "" for one of the solution's own functions."""
         if not isinstance(node, ast.Call):
             return ""
         name = ast.unparse(node.func)
@@ -179,7 +174,7 @@ class _Place:
         return name if name in self.given or name in vars(builtins) else ""
 
     def of_number(self) -> str:
-        """Where a number stands, for a sentence; "" where nothing there can be named."""
+        """A phrase for the place of a number; "" if nothing there can be named."""
         node, parent, words = self.node, self.parents.get(self.node), ""
         while parent is not None and not words:
             about = self.about(parent)
@@ -199,7 +194,7 @@ class _Place:
 
 
 def _changes(place: _Place) -> Iterator[tuple[str, ast.AST]]:
-    """What may be changed at a node: what the answer then does, and the node's replacement."""
+    """Yield the edits of a node: the edited answer's behaviour, and the node's replacement."""
     node, arguments = place.node, place.arguments
     if node is place.function:
         yield from _ignored_arguments(place.function)
@@ -246,7 +241,7 @@ def _with(node: Any, **changes: Any) -> Any:
 
 
 def _ignored_arguments(function: ast.FunctionDef) -> Iterator[tuple[str, ast.AST]]:
-    """An argument with a default is set to it at the start."""
+    """Yield edits that set an argument to its default at the start."""
     defaults = function.args.defaults
     for argument, default in zip(function.args.args[::-1], defaults[::-1], strict=False):
         first = ast.Assign([ast.Name(argument.arg, ast.Store())], default)

@@ -1,8 +1,8 @@
-"""Names a wrong answer that nobody foresaw: it behaves as a right answer with one edit.
+"""Describes an unknown wrong answer that behaves like a right answer with one edit.
 
-A process of its own, with limits, calls the edits of the master's and of the alternatives' code: all of them as in a small call
-that the answer got wrong, then those that came out alike in the next, until all calls are over. What an edit came to is
-kept for the next answer. A sentence is given where the best edits that are left say one thing; it changes no points.
+A separate process, with limits, runs edits of the master's and the alternatives' code: all of them on a small call that the
+answer got wrong, those with the same outcome on the next call, and so on. Outcomes are kept for later answers. The sentence
+is given if the best remaining edits have the same one; it changes no points.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from autograder.questions.engine.question import Question, questions_of
 from autograder.sandbox.host.student import Student
 from autograder.testing import run
 
-#: So many edits are tried at most, the master's first.
+#: The most edits that are tried, the master's first.
 MAX_EDITS = 400
-#: CPU seconds for one call of an edit, beside so many times the master's; for one request; seconds of the clock, for one that waits; bytes.
+#: Limits: CPU seconds of one call of an edit, or this multiple of the master's; CPU seconds, and wall-clock seconds, of one request; bytes.
 SECONDS, TIMES, ALL_SECONDS, PATIENCE = 0.1, 20, 30, 60
 MAX_BYTES = 8 << 30
 
 
 def generated_name(lab: str, name: str, seen: Mapping[int, Outcome]) -> str:
-    """What a wrong answer does, in a sentence; "" where no edit behaves so, or several that say different things.
+    """A sentence about a wrong answer; "" if no edit behaves like it, or if several do with different sentences.
 
-    ``seen`` is what each call of the question came to, by its place. Raises OSError or EOFError where the edits cannot be tried::
+    ``seen`` maps the position of each call of the question to its outcome. Raises OSError or EOFError if no edit can be tried::
 
         generated_name(lab, "padding_mask", outcomes_seen(answered))
         # "On our inputs your results are those of a right answer that ignores `mask`."
@@ -54,26 +54,26 @@ def generated_name(lab: str, name: str, seen: Mapping[int, Outcome]) -> str:
         return ""
     words = {place: asks[place].difference(seen[place]) for place in seen}
     if all(seen[place].error for place, word in words.items() if word):
-        return ""  # it is right, or errors are all there is
+        return ""  # it is right, or has only errors
     tried = _tried(lab, name)
     left = list(range(len(tried.edits)))
     for place in sorted(seen, key=lambda place: _order(asks[place], words[place])):
         came = tried.in_call(place, left)
         left = [number for number in left if _same(asks[place], seen[place], words[place], came[number])]
     best = min((tried.edits[number][:2] for number in left), default=None)
-    said = {tried.edits[number][2] for number in left if tried.edits[number][:2] == best}
+    does = {tried.edits[number][2] for number in left if tried.edits[number][:2] == best}
     return (
-        f"On our inputs your results are those of a right answer that {said.pop()}." if len(said) == 1 else ""
+        f"On our inputs your results are those of a right answer that {does.pop()}." if len(does) == 1 else ""
     )
 
 
 def _order(ask: Ask, word: str) -> tuple[bool, bool, int]:
-    """Calls before scenarios, what is wrong before what is right, the small before the large."""
+    """The sort key of a call: calls before scenarios, wrong before right, small before large."""
     return ask.case is None, not word, size_of(ask)
 
 
 def _same(ask: Ask, seen: Outcome, word: str, other: Outcome | None) -> bool:
-    """Whether an edit came out as the answer did: right, or wrong with the same values."""
+    """Whether an edit has the answer's outcome: right, or wrong with the same values."""
     if other is None or ask.difference(other) != word:
         return False
     return not word or alike(replace(seen, changed=()), other, *ask.tolerances)
@@ -81,22 +81,22 @@ def _same(ask: Ask, seen: Outcome, word: str, other: Outcome | None) -> bool:
 
 @dataclass
 class _Tried:
-    """What the edits of a question come to, each called once under a salt."""
+    """The outcomes of a question's edits, each called once for a salt."""
 
     lab: str
     name: str
     came: dict[tuple[int, int], Outcome | None] = field(default_factory=dict)
-    #: Whether the process ended over it: then it is asked no more.
+    #: Whether the process ended on this question: then it is not tried again.
     failed: bool = False
 
     @functools.cached_property
     def edits(self) -> list[tuple[int, int, str]]:
-        """Whose edit each is (the master's first), how little it says, and what it does."""
+        """Each edit as (answer's number, the master's first; how little it tells; behaviour)."""
         edits: list[tuple[int, int, str]] = self._ask(None, ())
         return edits
 
     def in_call(self, place: int, numbers: Sequence[int]) -> dict[int, Outcome | None]:
-        """What these edits come to in a call; None for one that cannot be compared."""
+        """Number -> outcome of these edits in a call; None for an edit that cannot be compared."""
         new = [number for number in numbers if (place, number) not in self.came]
         for number, outcome in zip(new, self._ask(place, new) if new else (), strict=True):
             self.came[place, number] = outcome
@@ -113,7 +113,7 @@ class _Tried:
             if not connection.poll(PATIENCE):
                 raise TimeoutError
             answer = pickle.loads(connection.recv_bytes())
-        except BaseException:  # what it still says must not be taken for its next answer
+        except BaseException:  # a late reply must not be taken for the next one's
             end_process()
             raise
         self.failed = False
@@ -125,7 +125,7 @@ _tried = run.cached_for_salt(_Tried)
 
 @functools.cache
 def _process() -> tuple[subprocess.Popen[bytes], Connection]:
-    """The process that calls edits; it ends with this one."""
+    """The process that runs edits. It ends with this one."""
     ours, theirs = socket.socketpair()
     first = "import autograder.startup.one_thread, autograder.startup.lean_imports"  # before NumPy
     command = [sys.executable, "-P", "-c", f"{first}; from {__name__} import main; main({theirs.fileno()})"]
@@ -136,7 +136,7 @@ def _process() -> tuple[subprocess.Popen[bytes], Connection]:
 
 
 def end_process() -> None:
-    """End the process that calls edits; the next answer starts another."""
+    """End the process that runs edits. The next answer starts a new one."""
     if _process.cache_info().currsize:
         process, connection = _process()
         _process.cache_clear()
@@ -146,8 +146,8 @@ def end_process() -> None:
 
 
 def main(descriptor: int) -> None:
-    """Call edits, under limits, for the process at the other end of a socket."""
-    import resource  # not everywhere
+    """Run edits, within limits, for the process at the other end of a socket."""
+    import resource  # not on every system
 
     signal.signal(signal.SIGVTALRM, _ring)
     resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
@@ -169,7 +169,7 @@ def main(descriptor: int) -> None:
 
 
 class _TooLong(BaseException):
-    """Raised by the alarm; no ``Exception``, so that no edited code catches it."""
+    """An edit took too long. No ``Exception``, so that no edited code catches it."""
 
 
 def _ring(*_: Any) -> None:
@@ -178,7 +178,7 @@ def _ring(*_: Any) -> None:
 
 @functools.lru_cache
 def _masters_seconds(question: Question, place: int) -> float:
-    """What the master's answer takes for a call; it also imports what the edits would be timed for."""
+    """The seconds of the master's answer for a call. It also loads imports, so that edits are not timed for them."""
     for _ in range(2):
         began = time.process_time()
         _outcome(question, place, solution(question.lab)[question.name], ALL_SECONDS)
@@ -186,7 +186,7 @@ def _masters_seconds(question: Question, place: int) -> float:
 
 
 def _outcome(question: Question, place: int, function: Any, seconds: float) -> Outcome | None:
-    """What a call of an edit comes to; None where that takes too long or cannot be compared."""
+    """The outcome of an edit's call; None if it takes too long or cannot be compared."""
     ask = asks_of(question, run.salt())[place]
     names = {**solution(question.lab), question.name: function}
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds)
@@ -207,7 +207,7 @@ def _edits(lab: str, name: str) -> list[tuple[int, int, str, Any]]:
 
 
 def _edited(question: Question) -> Iterator[tuple[int, int, str, Any]]:
-    """The edits of the master and of the alternatives as functions: whose, of which rank, what it does."""
+    """Yield the edits of master and alternatives: answer's number, rank, behaviour, function."""
     names = solution(question.lab)
     given = [name for name, value in names.items() if callable(value)]
     sources = [(solution_source(question.lab, question.name), question.name, names)]
@@ -220,6 +220,6 @@ def _edited(question: Question) -> Iterator[tuple[int, int, str, Any]]:
             namespace = dict(names)
             with contextlib.suppress(
                 Exception
-            ):  # an edit may be no Python any more, or a class that cannot be made
+            ):  # an edit may be invalid Python, or a class that cannot be made
                 exec(compile(edit.source, f"<edit of {name}>", "exec"), namespace)
                 yield of, edit.rank, edit.does, namespace[name]

@@ -1,4 +1,4 @@
-"""What the author of a question writes: a reference, families of inputs, scenarios, misconceptions, alternatives."""
+"""The parts of a question that an author writes: reference, families of inputs, scenarios, misconceptions, alternatives."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True, init=False)
 class Case:
-    """One call of the answer, and what the text says it gives.
+    """One call of the answer, and the text's result for it.
 
-    ``gives`` holds the text's own numbers; the reference must agree to the digits that are written. ``None`` in a
-    tuple stands for a result of which the text says nothing::
+    ``gives`` holds the numbers in the text; the reference must agree to their digits. ``None`` in a tuple stands for a result
+    that the text does not give::
 
         yield Case(QUERIES, KEYS, MINUTES, gives=([[164.049], [149.515]], None))
     """
@@ -53,15 +53,15 @@ class Family:
     inputs: Callable[[np.random.Generator], Iterable[Any]]
     rtol: float | None = None
     atol: float | None = None
-    #: The place of the one result that is compared, of several.
+    #: The position of the one result that is compared, if there are several.
     only: int | None = None
-    #: Whether inputs may lie on a border where the right value jumps.
+    #: Whether inputs may lie at a jump of the right value.
     exact_ties: bool = False
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is not one call: ``play`` does something with the student's answer and yields what it observes."""
+    """A test that is not one call: ``play`` uses the student's answer and yields observations."""
 
     name: str
     title: str
@@ -71,26 +71,26 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Misconception:
-    """A wrong answer that students give: its name in the file, title, cost in points, and the hint for whoever behaves the same."""
+    """A wrong answer that students give: name in the file, title, cost in points, and the hint for answers that behave the same."""
 
     name: str
     title: str
     costs: float
     hint: str
     function: Callable[..., Any]
-    #: Why its cost differs by more than a quarter of the question from what its families are worth.
+    #: The reason why its cost differs from its families' weight by more than a quarter of the points.
     because: str = ""
-    #: Why the card shows another thing than the hint.
+    #: The reason why the card does not show the hint.
     card: str = ""
 
 
 @dataclass(eq=False)
 class Question:
-    """A question, described by decorators in one file; ``reference`` says what is right, slowly and obviously.
+    """A question, described by decorators in one file. ``reference`` is a slow and obviously right answer.
 
-    The file's name is the question's, its folder's name the lab's. ``uses`` names the earlier questions that an answer
-    builds on: a wrong answer is judged again with the master's in their place. ``earlier`` is a source that defines some of
-    these otherwise, with a parameter that students add, say::
+    The file's name is the question's; its folder's name is the lab's. ``uses`` names the earlier questions that an answer
+    calls: a wrong answer is judged again with the master's answers to them. ``earlier`` is a source that defines some of
+    them differently, for example with a parameter that students add::
 
         question = Question(additive, uses=("scaled_dot_product_attention",))
     """
@@ -98,7 +98,7 @@ class Question:
     reference: Callable[..., Any]
     uses: tuple[str, ...] = ()
     earlier: str = ""
-    #: The library functions that the question asks to write, and that an answer may not call.
+    #: The library functions that an answer may not call, because the question asks to write them.
     forbidden: tuple[str, ...] = ()
     name: str = ""
     lab: str = ""
@@ -118,7 +118,7 @@ class Question:
 
     @property
     def parts(self) -> list[Family | Scenario]:
-        """The families and the scenarios: what an answer's points are made of."""
+        """The families and scenarios, from which an answer's points are computed."""
         return [*self.families, *self.scenarios]
 
     def family(
@@ -131,11 +131,11 @@ class Question:
         only: int | None = None,
         exact_ties: bool = False,
     ) -> Callable[[_Function], _Function]:
-        """Mark a generator function as a family of inputs; it draws from ``rng`` and yields each call's arguments.
+        """Mark a generator function as a family of inputs. It draws from ``rng`` and yields each call's arguments.
 
-        The title is what card and page say. Tolerances replace the usual ones (``compare``); ``only`` is the place of the one
-        result, of several, that the family is about. Inputs on which the right value
-        jumps are drawn again, unless ``exact_ties`` says that they are meant; build those of repeated or dyadic numbers::
+        The title appears on card and page. Tolerances replace the usual ones (``compare``). ``only`` is the position of the one
+        result, of several, that the family tests. Inputs at a jump of the right value are drawn again unless ``exact_ties``
+        is set; build intended ties from repeated or dyadic numbers::
 
             @question.family("Masks for a sentence and for all.", weight=3)
             def masks(rng):
@@ -150,7 +150,7 @@ class Question:
         return mark
 
     def scenario(self, title: str, weight: float = 1.0) -> Callable[[_Function], _Function]:
-        """Mark a generator function of ``student`` and ``rng`` that yields observations; a property is one, too::
+        """Mark a generator function of ``student`` and ``rng`` that yields observations, such as a property::
 
         @question.scenario("Each call makes a new mask.")
         def a_new_mask(student, rng):
@@ -167,9 +167,9 @@ class Question:
     def misconception(
         self, title: str, *, costs: float, hint: str = "", because: str = "", card: str = "", **fixed: Any
     ) -> Callable[[_Function], _Function]:
-        """Mark a wrong answer that students give. Its docstring is the hint, which says why; ``costs`` is in points.
+        """Mark a wrong answer that students give. Its docstring is the hint; ``costs`` is in points.
 
-        Several that differ in a word are one function: ``fixed`` sets the parameter, ``hint`` replaces the docstring::
+        One function can serve for several similar ones: ``fixed`` sets a parameter, ``hint`` replaces the docstring::
 
             @question.misconception("divided by d_k", costs=1, power=1.0)
             @question.misconception("not divided", costs=1, power=0.0, hint="Your scores are the plain dot products. …")
@@ -188,7 +188,7 @@ class Question:
         return mark
 
     def alternative(self, function: _Function) -> _Function:
-        """Mark a right answer in another style; it keeps all points, and says with the reference which inputs are fair::
+        """Mark a right answer in another style. It keeps all points, and inputs are fair only if it agrees with the reference::
 
         @question.alternative
         def with_einsum(q, k, v, mask=None): ...
@@ -197,7 +197,7 @@ class Question:
         return function
 
     def impostor(self, function: _Function) -> _Function:
-        """Mark a function that spoils the arguments, or the result, of the student's right one (``coursekit.break_it``)::
+        """Mark a function that changes the arguments or result of the student's right one (``coursekit.break_it``)::
 
         @question.impostor
         def never_looks_at_the_keys(right, q, k, v, mask=None):
@@ -209,7 +209,7 @@ class Question:
         return function
 
     def anew(self) -> Question:
-        """The question from a new copy of its file: what an answer keeps from call to call is not another run's."""
+        """The question from a new copy of its file, so that answers have no state of earlier runs."""
         spec = getattr(sys.modules.get(self.reference.__module__), "__spec__", None)
         if not self.reference.__module__.startswith(_PACKAGE) or spec is None or spec.loader is None:
             return self
@@ -220,10 +220,10 @@ class Question:
 
 
 def _with_defaults(function: Any, fixed: dict[str, Any]) -> Any:
-    """A function in which these arguments, which are given by name only, are fixed."""
+    """The function with these keyword-only arguments fixed."""
     if inspect.isclass(function):
         raise ValueError(f"{function.__name__} is a class: only a function has parameters that are fixed")
-    if fixed.keys() - inspect.getfullargspec(function).kwonlyargs:  # it hands them on
+    if fixed.keys() - inspect.getfullargspec(function).kwonlyargs:  # it passes them on
 
         @functools.wraps(function)
         def with_fixed(*args: Any, **kwargs: Any) -> Any:
@@ -244,7 +244,7 @@ def _with_defaults(function: Any, fixed: dict[str, Any]) -> Any:
 
 @cache
 def questions_of(lab: str) -> dict[str, Question]:
-    """The questions of a lab (full name) that have a file, by name; none where the lab has no folder.
+    """Name -> question, for a lab's (full name) questions with a file; empty if the lab has no folder.
 
     ::
 

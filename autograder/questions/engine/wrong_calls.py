@@ -1,4 +1,4 @@
-"""Says what the calls that an answer got wrong have in common: "where `W1` holds whole numbers"."""
+"""Describes what the wrong calls of an answer have in common: "where `W1` holds whole numbers"."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _AXES = {2: "two", 3: "three", 4: "four"}
 
 
 def shared_by_wrong_calls(lab: str, name: str, seen: Mapping[int, Outcome]) -> str:
-    """What is true of every call that is wrong and of no call that is right, as a clause; "" where nothing is.
+    """A clause about what is true of every wrong call and of no right call; "" if nothing is.
 
-    ``seen`` is what each call of the question came to, by its place. Two things are both said, and of more nothing is:
-    then it is chance::
+    ``seen`` maps the position of each call of the question to its outcome. Up to two common traits are named; more would be
+    chance::
 
         shared_by_wrong_calls(lab, "mask_votes", outcomes_seen(answered))
         # "`mask` is a list"
@@ -40,8 +40,8 @@ def shared_by_wrong_calls(lab: str, name: str, seen: Mapping[int, Outcome]) -> s
     for (name, trait), kind in next(traits[place] for place in traits if place in wrong).items():
         if {place for place in traits if (name, trait) in traits[place]} == wrong:
             found.setdefault(kind, {}).setdefault(trait, []).append(f"`{name}`")
-    said = [_of_all(names, trait) for trait, names in (next(iter(such.items())) for such in found.values())]
-    return " and ".join(said) if len(said) <= 2 else ""
+    parts = [_of_all(names, trait) for trait, names in (next(iter(such.items())) for such in found.values())]
+    return " and ".join(parts) if len(parts) <= 2 else ""
 
 
 def _of_all(names: list[str], trait: str) -> str:
@@ -49,7 +49,7 @@ def _of_all(names: list[str], trait: str) -> str:
 
 
 def _traits(question: Question, case: Case) -> Iterator[tuple[tuple[str, str], str]]:
-    """What is true of a call's arguments, by name and in words, and of which kind that is."""
+    """Yield the traits of a call's arguments: ((name, trait in words), kind)."""
     signature = inspect.signature(question.reference)
     given = signature.bind(*case.args, **case.kwargs).arguments
     for name, parameter in signature.parameters.items():
@@ -83,3 +83,5 @@ def _traits_of_value(value: Any) -> Iterator[tuple[str, str]]:
     for axes, word in _AXES.items():
         if numbers.ndim >= axes:
             yield f"has {word} axes or more", "axes"
+    if numbers.shape[0] > 1:
+        yield f"has more than one {'row' if numbers.ndim > 1 else 'item'}", "axes"

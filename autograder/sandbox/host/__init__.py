@@ -1,1 +1,1 @@
-"""The trusted end: launches sandboxes, sends them requests, and checks everything that comes back."""
+"""The trusted side of the sandbox: launches children, sends them requests, and checks all replies."""

@@ -1,4 +1,4 @@
-"""The trusted end of the zygote: launches the process, has it fork children, and learns how they ended."""
+"""The trusted side of the zygote: launches the process, asks it to fork children, and learns how they ended."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class SandboxUnavailable(UserError):
 
 
 class ZygoteProcess:
-    """A warm process that forks a jailed child for each session, and is launched again if it dies.
+    """A process with all imports done that forks a jailed child for each session. It is launched again if it dies.
 
-    ``kit`` is the folder of the package ``coursekit``; each of ``data`` appears as ``data/<its name>`` in
-    the working folder, and beside the kit; ``modules`` are imported once, before any submission, as are NumPy,
-    matplotlib and IPython.
-    ``least`` is the least isolation that will do (``autograder.results.ISOLATION``); once the process is ready, ``isolation``
-    is what it has. ``private`` are folders that submissions must not read.
+    ``kit`` is the folder of the package ``coursekit``. Each path in ``data`` appears as ``data/<its name>`` in the working
+    folder and beside the kit. ``modules`` are imported once, before any submission, as are NumPy, matplotlib and IPython.
+    ``least`` is the least isolation that is accepted (``autograder.results.ISOLATION``); ``isolation`` is the level that
+    the ready process has.
+    ``private`` are folders that submissions must not read.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class ZygoteProcess:
     def wait_ready(self) -> None:
         """Launch the process unless it runs, and wait until it has imported everything.
 
-        ``SandboxUnavailable`` says in one sentence why it cannot be had.
+        Raises ``SandboxUnavailable``, with the reason in one sentence.
         """
         self.launch()
         if self._ready:
@@ -97,12 +97,12 @@ class ZygoteProcess:
                 raise SandboxUnavailable(f"{path} does not exist, and submissions need it")
         package = Path(__file__).resolve().parents[1]
         ours, theirs = socket.socketpair()
-        # Of a course that only root may read submissions get a copy.
+        # If only root may read the course, submissions get a copy.
         user = outer_uid()
         closed = bool(user) and not all(visible.open_to_all(str(path)) for path in (self.kit, *self.data))
         if self.least != STRONGEST or closed:
             self._work_folder = tempfile.mkdtemp(prefix="submissions-")
-        # The program is given as a descriptor, so that no path of the harness shows in the children's command line.
+        # The program is passed as a descriptor, so that the children's command line shows no path of the harness.
         program = os.open(package / "jail" / "zygote.py", os.O_RDONLY)
         self._process = subprocess.Popen(
             [sys.executable, "-s", "-P", f"/dev/fd/{program}", str(theirs.fileno())],
@@ -151,7 +151,7 @@ class ZygoteProcess:
             answer = self._receive(SPAWN_SECONDS)
             self.close()
             raise SandboxUnavailable(
-                answer.get("error", "the sandbox's first process has gone: grade again")
+                answer.get("error", "the sandbox's first process has ended: grade again")
             ) from None
         finally:
             theirs.close()
@@ -163,14 +163,14 @@ class ZygoteProcess:
         return [] if self._control is None else [self._control.socket.fileno()]
 
     def close(self) -> None:
-        """End the process, and with it every child that is left."""
+        """End the process and all its children."""
         if self._control is not None:
             self._control.socket.close()
             self._control, self._ready = None, False
         if self._process is not None:
             if (
                 self._work_folder and self.isolation != STRONGEST
-            ):  # it ends what submissions left running, which no namespace does here
+            ):  # it ends processes that submissions left running; no namespace does here
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._process.wait(SECONDS_TO_CLEAR_UP)
             with contextlib.suppress(ProcessLookupError):
@@ -196,7 +196,7 @@ class ZygoteProcess:
         except (OSError, SandboxUnavailable):
             ours.close()
             self.close()
-            raise SandboxUnavailable("the sandbox's first process has gone: grade again") from None
+            raise SandboxUnavailable("the sandbox's first process has ended: grade again") from None
         finally:
             theirs.close()
         group = self.isolation != STRONGEST
@@ -212,11 +212,11 @@ class ZygoteProcess:
             answer = {}
         if "status" not in answer:
             self.close()
-            raise SandboxUnavailable("the sandbox's first process has gone: grade again")
+            raise SandboxUnavailable("the sandbox's first process has ended: grade again")
         return answer
 
     def _receive(self, seconds: float) -> dict[str, Any]:
-        """The zygote's next message; ``{}`` when it has gone."""
+        """The zygote's next message; ``{}`` if it has ended."""
         assert self._control is not None
         try:
             return self._control.receive(seconds) or {}
@@ -236,14 +236,14 @@ def font_caches() -> dict[str, str]:
 
 
 _uid_counter = itertools.count()
-#: Where a container has 65,536 user ids: those that Debian and others leave unassigned.
+#: User ids for containers that have only 65,536: Debian and others leave these unassigned.
 SMALL_UIDS = range(30_000, 60_000)
 
 
 def outer_uid() -> int:
-    """The host user id for a zygote's children when this process is root, or 0 when they must keep its own.
+    """The host user id for a zygote's children if this process is root; 0 if they must keep its own.
 
-    A different one at each call: a user's processes are counted together, and may end each other.
+    Each call returns another id, because a user's processes share limits and may end each other.
     """
     if os.geteuid() != 0:
         return 0
@@ -254,7 +254,7 @@ def outer_uid() -> int:
 
 
 def unused_uid(uid_map: str) -> int:
-    """A user id that ``uid_map`` (the text of such a file) allows and nobody else has, or 0; the next call's differs."""
+    """A new user id that ``uid_map`` (the text of /proc/self/uid_map) allows and nobody uses, or 0 for none."""
     ranges = [(int(first), int(count)) for first, _, count in map(str.split, uid_map.splitlines())]
     number = 100 * (os.getpid() % 100_000) + next(_uid_counter) % 100
     for candidate in (visible.OUTER_UID + number, SMALL_UIDS[number % len(SMALL_UIDS)]):

@@ -1,7 +1,7 @@
-"""Rebuilds the cell outputs that the child reports, and keeps only what a notebook may hold.
+"""Rebuilds the cell outputs that the child reports, keeping only parts that a notebook may hold.
 
-The child is untrusted: an output is put together here from the fields that nbformat knows, each of the right type
-and under its limit, so that nothing else reaches a notebook or a page.
+The child is untrusted. So an output is rebuilt here from nbformat's fields, each of the right type and within its limit:
+nothing else reaches a notebook or a page.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from autograder.sandbox.wire import clean_text
 
 TEXT_TYPES = ("text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml")
 BINARY_TYPES = ("image/png", "image/jpeg")
-#: Letters of a picture in a notebook.
+#: The characters of a picture in a notebook.
 BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n")
 
 
-#: What all cells of a notebook may put out, in bytes as JSON: what comes later is dropped.
+#: The most output of all cells of a notebook, in bytes as JSON; later output is dropped.
 MAX_OUTPUT = 16 << 20
 
 
@@ -30,9 +30,9 @@ class OutputBudget:
         self.left = MAX_OUTPUT
 
     def clean(self, outputs: Sequence[Any], limits: Limits) -> tuple[dict[str, Any], ...]:
-        """A cell's outputs as nbformat 4 output dicts: none when the whole notebook has put out enough.
+        """A cell's outputs as nbformat 4 output dicts; none if the notebook's budget is spent.
 
-        What is malformed or over the limits is left out.
+        Outputs that are malformed or over the limits are left out.
         """
         if self.left < 0:
             return ()
@@ -44,7 +44,7 @@ class OutputBudget:
 
 
 class _Cleaner:
-    """Rebuilds the outputs of one cell, within a budget for all of them."""
+    """Rebuilds the outputs of one cell, within one budget."""
 
     def __init__(self, limits: Limits):
         self.text_left = 2 * limits.output_bytes

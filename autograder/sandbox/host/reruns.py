@@ -1,7 +1,7 @@
-"""Chooses the part of a stopped cell that runs again in a fresh child: nothing that would be stopped again.
+"""Chooses the part of a stopped cell that can run again in a fresh child without being stopped again.
 
-Of one that was interrupted that is all before the statement at which it was. Where nobody knows how far a cell came, it is
-its imports, its definitions, and the assignments that call nothing.
+If the line of the interruption is known, that is the code before the interrupted statement. Otherwise it is the cell's
+imports, definitions, and assignments without calls.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 import warnings
 
-#: Characters of a cell that are read: as a syntax tree code takes some four hundred times its size.
+#: The most characters of a cell that are parsed: a syntax tree takes some four hundred times the size of its code.
 MAX_READ = 200_000
 
 
 def before_line(source: str, line: int) -> str:
-    """The cell up to the top-level statement that stands at ``line``, counted from 1."""
+    """The cell's code before the top-level statement at ``line``, counted from 1."""
     for statement in _statements(source):
         if (statement.end_lineno or 0) >= line:
             first = min([statement, *getattr(statement, "decorator_list", ())], key=lambda node: node.lineno)
@@ -25,7 +25,7 @@ def before_line(source: str, line: int) -> str:
 
 
 def harmless_part(source: str) -> str:
-    """The cell's imports, its definitions, and its assignments that call nothing of the notebook's."""
+    """The cell's imports, definitions, and assignments without calls."""
     kept = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     try:
         return "\n\n".join(
@@ -39,7 +39,7 @@ def harmless_part(source: str) -> str:
 
 
 def _calls_nothing(node: ast.stmt) -> bool:
-    """Whether it calls nothing but ``globals()`` and its methods."""
+    """Whether a statement calls nothing but ``globals()`` and its methods."""
     return all(
         ast.unparse(part.func).partition(".")[0] in ("globals", "globals()")
         for part in ast.walk(node)
@@ -48,14 +48,12 @@ def _calls_nothing(node: ast.stmt) -> bool:
 
 
 def _statements(source: str) -> list[ast.stmt]:
-    """The top level of a cell; nothing of one that is too long, or not Python alone (``%time``, ``!ls``)."""
+    """The top-level statements of a cell; none if it is too long or not plain Python (``%time``, ``!ls``)."""
     if len(source) > MAX_READ:
         return []
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # what Python thinks of a student's escapes is not for the terminal
+            warnings.simplefilter("ignore")  # about invalid escapes in students' code
             return ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []

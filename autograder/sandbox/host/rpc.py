@@ -1,4 +1,4 @@
-"""The RPC client of a student's process: requests, callbacks, errors, and the trace of what came back."""
+"""The RPC client of a student's process: requests, callbacks, errors, and the trace of returned values."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from autograder.sandbox.wire import Reference, WireError
 
 #: Callbacks that one call may make before it counts as endless.
 MAX_CALLBACKS = 200_000
-#: Bytes that a submission may make this process hold for its diagnosis, in all traces that live at a time.
+#: The most bytes that this process holds of a submission's values for its diagnosis, in all live traces together.
 MAX_TRACE_BYTES = 128 << 20
-#: Bytes of requests that are sent ahead at a time: the socket holds them, whoever reads.
+#: The most bytes of requests sent ahead at a time: the socket buffers them even if nobody reads.
 MAX_AHEAD = 32 << 10
 
 
 class _TooMuch:
-    """Stands in a trace for all that came when the allowance was spent. It equals nothing, itself included."""
+    """Replaces all values in a trace after the allowance was spent. It equals nothing, not even itself."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -35,12 +35,12 @@ _TOO_MUCH = _TooMuch()
 
 @dataclass
 class Allowance:
-    """The rest of a submission's ``MAX_TRACE_BYTES``; each of its values spends its size in memory, frame included."""
+    """The rest of a submission's ``MAX_TRACE_BYTES``. Each value spends its size in memory, including its frame."""
 
     left: int = MAX_TRACE_BYTES
 
     def spend(self, size: int) -> None:
-        """Take the bytes of one frame's values."""
+        """Spend the bytes of one frame's values."""
         self.left -= size
 
 
@@ -54,9 +54,9 @@ class StudentFrame:
 
 
 class StudentError(Exception):
-    """The student's code raised. ``frames`` are those of the student's own code, outermost first.
+    """The student's code raised an exception. ``frames`` are those of the student's own code, outermost first.
 
-    ``message`` is untrusted and can repeat the test's inputs: see ``autograder.testing.safe_errors``.
+    ``message`` is untrusted and can contain the test's inputs: see ``autograder.testing.safe_errors``.
     """
 
     def __init__(self, type_name: str, message: str, frames: tuple[StudentFrame, ...] = ()):
@@ -67,7 +67,7 @@ class StudentError(Exception):
 
 
 class BadReply(StudentError):
-    """The student's function returned something that is not plain data (``type_name`` says what)."""
+    """The student's function returned a value that is not plain data, of type ``type_name``."""
 
     def __init__(self, type_name: str, sentence: str):
         super().__init__("", sentence)
@@ -98,27 +98,27 @@ class Transport(Protocol):
     """Carries frames to an ``Executor`` and back."""
 
     def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None]) -> None:
-        """Send ``request``, unless it was sent ahead; give each frame that comes back to ``answer`` and send what it returns.
+        """Send ``request`` (None: it was sent ahead). Pass each frame received to ``answer`` and send the frame that it returns.
 
         Ends when ``answer`` returns ``None``. Raises ``StudentGone``.
         """
 
     def send_ahead(self, requests: bytes) -> None:
-        """Send the frames of requests whose exchanges follow, each with ``None`` for its request, in this order."""
+        """Send the frames of later requests. Their exchanges follow in this order, with ``None`` as request."""
 
     def end(self, reason: str) -> object:
-        """End the other side, which has sent what an ``Executor`` never sends."""
+        """End the other side, which has sent a frame that an ``Executor`` never sends."""
 
 
 class LocalTransport:
-    """Runs the sandbox's executor in this process; every value still goes through the wire format."""
+    """Runs the sandbox's executor in this process. Every value still passes through the wire format."""
 
     def __init__(self, namespace: Mapping[str, Any], files: frozenset[str] = frozenset()):
         labels = {file: Path(file).stem for file in files}
         self.executor = Executor(namespace, labels.get, catch=(Exception, SystemExit))
 
     def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None]) -> None:
-        """Serve the request; the frame that ends the exchange is the reply."""
+        """Serve the request. The frame that ends the exchange is the reply."""
         assert request is not None
 
         def round_trip(frame: bytes) -> bytes:
@@ -130,21 +130,21 @@ class LocalTransport:
         answer(self.executor.handle(request, round_trip))
 
     def send_ahead(self, requests: bytes) -> None:
-        raise NotImplementedError("in this process nobody waits")
+        raise NotImplementedError("requests in this process are not sent ahead")
 
     def end(self, reason: str) -> None:
-        """In this process there is nothing to end."""
+        """Do nothing: there is no other process."""
 
 
 class Proxy:
-    """Stands for something in the student's process; ``reference`` is its name there."""
+    """Represents an object in the student's process; ``reference`` names it there."""
 
     def __init__(self, reference: Reference):
         self.reference = reference
 
 
 def _are_of_arguments(contents: dict[Any, Any], message: tuple[Any, ...]) -> bool:
-    """Whether ``contents`` holds only bytes, under places and names of the call's own arguments."""
+    """Whether ``contents`` holds only bytes, keyed by positions and names of the call's arguments."""
     if not contents:
         return True
     if message[0] != "call":
@@ -164,7 +164,7 @@ def _by_name(value: Any) -> Reference:
 
 
 def _are_same(call: tuple[Any, ...], message: tuple[Any, ...]) -> bool:
-    """Whether a call that was sent ahead is the one to be made: the same function on the very same arguments."""
+    """Whether a call that was sent ahead equals the call to make: the same function on identical arguments."""
     if message[0] != "call" or (call[1:3], call[5]) != (message[1:3], message[5]):
         return False
     (args, kwargs), (others, named) = call[3:5], message[3:5]
@@ -190,13 +190,13 @@ class RpcClient:
         self.callbacks: dict[int, Callable[..., Any]] = {}
         self._callback_keys: dict[int, int] = {}  # id of a function -> its key
         self.trace: list[TraceEntry] = []
-        #: Calls that follow, the next one first; so many of them have been sent ahead, each with its bytes.
+        #: The calls that follow, next first; and the sizes of those already sent ahead.
         self._next: deque[tuple[Any, ...]] = deque()
         self._ahead: deque[int] = deque()
         self._kept = True  # whether there was room for the last frame in the trace
 
     def request(self, *message: Any) -> tuple[Any, dict[Any, Any]]:
-        """Result and contents of the arguments of one request; ``StudentError`` if the student's code raised."""
+        """One request's result and arguments' contents. Raises ``StudentError`` if the student's code raised."""
         frame = None
         if self._next and not _are_same(self._next[0], message):
             self._forget_next()
@@ -230,14 +230,14 @@ class RpcClient:
             raise failures[0]
         result, contents = self._unpack(replies[0])
         if not _are_of_arguments(contents, message):
-            raise self.crashed("the sandbox sent contents of arguments that it was not given")
+            raise self.crashed("the sandbox returned arguments that it was not given")
         return result, contents
 
     def send_ahead(self, messages: Iterable[tuple[Any, ...]]) -> None:
-        """Send calls whose requests follow, in this order, so that the sandbox need not wait for each.
+        """Send calls ahead whose requests follow in this order, so that the sandbox need not wait for each.
 
-        Those behind a call that passes a function, or is long, are left to their turn: the sandbox would take the next request
-        for the function's answer, or both sides would wait until the other one reads.
+        Calls after one that passes a function, or is long, are not sent ahead. The sandbox would take the next request for the
+        function's result, or both sides would wait for the other to read.
         """
         if not isinstance(self.transport, LocalTransport) and not self.callbacks:
             self._forget_next()
@@ -245,7 +245,7 @@ class RpcClient:
             self._send_more()
 
     def _send_more(self) -> None:
-        """Send as many of the calls that follow as the socket surely holds."""
+        """Send as many of the following calls as the socket can surely buffer."""
         frames: list[bytes] = []
         for message in islice(self._next, len(self._ahead), None):
             try:
@@ -260,14 +260,14 @@ class RpcClient:
             self.transport.send_ahead(b"".join(frames))
 
     def _forget_next(self) -> None:
-        """Expect no further calls; the replies to those that were sent are dropped."""
+        """Forget the following calls; drop the replies to those already sent."""
         self._next.clear()
         while self._ahead:
             self._ahead.popleft()
             self.transport.exchange(None, lambda frame: None)
 
     def _unpack(self, reply: Any) -> tuple[Any, dict[Any, Any]]:
-        """Unpack a reply, after checking that it has the form that the executor gives it."""
+        """Unpack a reply after checking its form."""
         match reply:
             case ("value", result, dict(contents)):
                 return result, contents
@@ -290,15 +290,14 @@ class RpcClient:
         raise self.crashed("the sandbox sent a malformed reply")
 
     def crashed(self, detail: str) -> StudentGone:
-        """End the sandbox, which has sent what the executor never sends, and return the exception to raise."""
+        """End the sandbox, which has sent what the executor never sends. Returns the exception to raise."""
         self.transport.end("crashed")
         return StudentGone("crashed", detail)
 
     def _call_back(self, message: tuple[Any, ...], failures: list[BaseException]) -> bytes:
         """Run the test's own function for the student.
 
-        The student's code must not catch a test's failure in there: it is kept in ``failures`` and raised when
-        the call is over.
+        The student's code must not catch a test's failure: the failure is added to ``failures`` and raised after the call.
         """
         _, key, args, kwargs = message
         function = self.callbacks.get(key) if type(key) is int else None
@@ -319,7 +318,7 @@ class RpcClient:
         except (StudentGone, AssertionError) as error:
             failures.append(error)
             answer = ("raise", "RuntimeError", "the test is over")
-        except Exception as error:  # the student's call of the test's function was wrong
+        except Exception as error:  # the student called the test's function wrongly
             answer = ("raise", type(error).__name__, str(error)[:200])
         return wire.encode(answer, refer=self._refer, for_arguments=True)
 
@@ -342,14 +341,14 @@ class RpcClient:
     def record(
         self, kind: str, value: Any, name: str = "", rtol: float | None = None, atol: float | None = None
     ) -> None:
-        """Add to the trace; beyond the allowance only that something came back, without the value, and once."""
+        """Add a value to the trace. After the allowance is spent, one mark replaces all further values."""
         if self._kept:
             self.trace.append(TraceEntry(kind, name, value, rtol, atol))
         elif not self.trace or self.trace[-1].value is not _TOO_MUCH:
             self.trace.append(TraceEntry(kind, name, _TOO_MUCH, rtol, atol))
 
     def start_trace(self) -> None:
-        """Empty the trace, and forget the callbacks of the test before."""
+        """Empty the trace, and forget the previous test's callbacks."""
         self.callbacks.clear()
         self._callback_keys.clear()
         self.trace = []

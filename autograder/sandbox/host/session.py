@@ -1,11 +1,11 @@
-"""The sandbox API that grading uses: a ``Zygote`` that stays warm, and a ``Session`` for each submission.
+"""The sandbox API for grading: one ``Zygote`` for many submissions, and a ``Session`` for each.
 
 with Zygote(kit=Path("notebooks/coursekit"), data=[Path("data/names.txt")]) as zygote:
     with zygote.session() as session:
         outcomes = session.run_cells([("softmax", source), ("softmax_check", check_source)])
         student = session.student("softmax")
-        student(np.zeros(3))    # StudentGone when it took too long: session.revive(), and go on
-        session.stand_after("softmax_check")    # a child that has run the cells up to this one and no more
+        student(np.zeros(3))    # StudentGone if it took too long: session.revive(), and go on
+        session.stand_after("softmax_check")    # a child that has run the cells up to this one
         session.status          # None, "timed-out", "out-of-memory" or "crashed"
 """
 
@@ -32,20 +32,20 @@ __all__ = ["SandboxUnavailable", "Session", "Zygote"]
 
 
 class Zygote(ZygoteProcess):
-    """See ``ZygoteProcess``; this adds the sessions."""
+    """A ``ZygoteProcess`` that makes sessions."""
 
     def session(self, limits: Limits | None = None) -> Session:
-        """A fresh session; ``limits`` default to the zygote's. The child is forked at its first use."""
+        """A new session. ``limits`` default to the zygote's. The child is forked at the first use."""
         return Session(self, limits or self.limits)
 
 
-#: How often cells run again because one of them ended the child.
+#: How often all cells run again after one of them ended the child.
 RERUNS = 10
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of the submission, by its place among all, with what runs of it."""
+    """A cell of the submission: its index among all cells, and the part of its source that runs."""
 
     index: int
     label: str
@@ -55,21 +55,21 @@ class Cell:
 class Session:
     """One submission in the sandbox: run its cells, then call its functions.
 
-    A cell that takes too long is interrupted, as Jupyter's *Interrupt* does: what it has made until then stays. One that
+    A cell that takes too long is interrupted, as by Jupyter's *Interrupt*: the names it has bound until then stay. A cell that
     ends the child (memory, a crash, a loop that cannot be interrupted) is replaced by its harmless part, and all cells run
-    again. A call that takes too long ends the child; ``revive`` makes one that has run the cells. ``status`` says how the
-    first of these ended.
+    again. A call that takes too long ends the child; ``revive`` makes a new child that has run the cells. ``status`` is the
+    status of the first cell or call that was ended.
     """
 
     def __init__(self, zygote: Zygote, limits: Limits):
         self.zygote = zygote
         self.limits = limits
         self.status: str | None = None
-        #: A sentence for the notes about the first cell that was ended.
+        #: A sentence about the first cell that was ended, for the notes.
         self.note = ""
         total = self.limits.total_seconds
         self._deadline = Deadline(time.monotonic() + total, min(total / 2, MAX_GIVEN_BACK))
-        #: What a child runs; how many of these the present one has run, and how many it has to.
+        #: The cells that a child runs, and how many of them the current child has run and has to run.
         self._cells: list[Cell] = []
         self._position = self._stand = 0
         self._rpc: RpcClient | None = None
@@ -86,7 +86,7 @@ class Session:
     def run_cells(self, cells: Sequence[tuple[str, str]]) -> list[CellOutcome]:
         """Run ``(label, source)`` cells in order; an error in one does not keep the next from running.
 
-        Those for which no time is left are not run. The label becomes the outcome's ``grade_id``.
+        Cells for which no time is left do not run. The label becomes the outcome's ``grade_id``.
         """
         self._cells = [Cell(index, label, source) for index, (label, source) in enumerate(cells)]
         outcomes: dict[int, CellOutcome] = {}
@@ -107,19 +107,19 @@ class Session:
         ]
 
     def stand_after(self, label: str) -> bool:
-        """Have a child that has run the cells up to the one called ``label``, and no more. Whether that worked.
+        """Provide a child that has run the cells up to the cell ``label``, and no more. Returns whether that worked.
 
-        A child that stands before it goes on from there; one that stands behind it is replaced.
+        A child that has run fewer cells goes on; one that has run more is replaced.
         """
         places = [place for place, cell in enumerate(self._cells, 1) if cell.label == label]
         return self._stand_at(places[0] if places else len(self._cells))
 
     def revive(self) -> bool:
-        """After a call ended the child: run the cells again in a fresh one, as far as that one had. Whether that worked."""
+        """After a call ended the child, run the same cells in a new one. Returns whether that worked."""
         return self._stand_at(self._stand)
 
     def _stand_at(self, place: int) -> bool:
-        """Run or replace the child until it has run exactly the first ``place`` cells."""
+        """Run or replace the child so that it has run exactly the first ``place`` cells."""
         self._stand = place
         transport = self._transport
         if transport is not None and transport.failure is not None:
@@ -131,9 +131,9 @@ class Session:
         return self._advance(place)
 
     def _advance(self, place: int, outcomes: dict[int, CellOutcome] | None = None) -> bool:
-        """Let the child run its cells up to ``place``. False when one of them ended it, or no time is left.
+        """Let the child run its cells up to ``place``. Returns False if one of them ended it or no time is left.
 
-        With ``outcomes`` it is their first run: what each came to is put there, and of one that was ended less runs from then on.
+        In the cells' first run, ``outcomes`` receives their outcomes, and a cell that was ended is shortened for later runs.
         """
         for cell in self._cells[self._position : place]:
             if self.is_over:
@@ -148,7 +148,7 @@ class Session:
             except StudentGone as gone:
                 outcome, ended = None, gone
             if ended is not None and outcomes is None:
-                self._connected()[0].end(ended.reason)  # it has run a part of the cell
+                self._connected()[0].end(ended.reason)  # this child has run part of the cell
                 return False
             if ended is not None:
                 outcome = self._ended(cell, ended, made, line)
@@ -160,7 +160,7 @@ class Session:
         return True
 
     def _ended(self, cell: Cell, ended: StudentGone, made: tuple[Any, ...], line: int) -> CellOutcome:
-        """The outcome of a cell that was ended (at ``line``, if that is known); less of it runs from now on."""
+        """The outcome of a cell that was ended, at ``line`` if known (else 0). Shortens the cell for later runs."""
         why = ended.detail or ended.reason
         self.status = self.status or ended.reason
         self.note = self.note or f"The cell {cell.label} was stopped: {why}."
@@ -169,7 +169,7 @@ class Session:
         return CellOutcome(cell.label, cell.index, "error", 0.0, made, f"This cell was stopped: {why}.")
 
     def _run_cell(self, cell: Cell) -> tuple[CellOutcome, int]:
-        """A cell's outcome, and the line of it at which it was interrupted (0 where nobody knows)."""
+        """A cell's outcome, and the line at which it was interrupted (0 if unknown)."""
         transport, rpc = self._connected()
         transport.timeout, transport.interrupts = self.limits.cell_seconds, True
         try:
@@ -191,7 +191,7 @@ class Session:
         raise rpc.crashed("the sandbox sent a malformed reply")
 
     def student(self, name: str) -> Student:
-        """The submission's function ``name``, for a hidden test. After ``revive`` ask for it again."""
+        """The submission's function ``name``, for a hidden test. Get it again after ``revive``."""
         transport, rpc = self._connected()
         transport.timeout = self.limits.call_seconds
         return Student(rpc, name)
@@ -204,20 +204,20 @@ class Session:
         return found is True
 
     def start_question(self, reserved: float) -> None:
-        """Let what comes now take all time but the last ``reserved`` seconds, and send as much as a session may.
+        """Allow the next question all time except the last ``reserved`` seconds, and a session's full amount of data.
 
-        What was kept of the question before is no longer needed.
+        The previous question's kept values are dropped.
         """
         self._allowance.left = MAX_TRACE_BYTES
         self._deadline.received, self._deadline.reserved = 0, reserved
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is over, apart from the reserved seconds."""
+        """Whether the time is over, not counting the reserved seconds."""
         return time.monotonic() > self._deadline.until
 
     def close(self) -> None:
-        """End the child. Without namespaces also wait for it: what it started counts as the next submission's until it ends."""
+        """End the child. Without namespaces, wait for it: until then its processes would count as the next submission's."""
         if self._transport is not None:
             child, running = self._transport.child, self._transport.gone is None
             self._transport.close()
@@ -226,7 +226,7 @@ class Session:
                     self.zygote.reap(child)
 
     def _connected(self) -> tuple[RemoteTransport, RpcClient]:
-        """Transport and RPC client of the child, which is started if there is none yet."""
+        """Transport and RPC client of the child, which is started if necessary."""
         if self._transport is None or self._rpc is None:
             self._start()
         assert self._transport is not None and self._rpc is not None
@@ -249,9 +249,9 @@ class Session:
         self._position = 0
 
     def _on_end(self, child: Child, reason: str | None) -> StudentGone:
-        """Reap a child that was just killed, set the status, and return the exception that says why it ended.
+        """Reap a child that was just killed and set the status. Returns the exception with the reason.
 
-        Reaping comes first in any case: nothing of the child may compete with what runs next.
+        The child is always reaped first, so that it does not compete with the next child.
         """
         usage = self.zygote.reap(child)
         reason = reason or self._reason_from_usage(usage)
@@ -259,7 +259,7 @@ class Session:
         return StudentGone(reason, STATUSES[reason].event)
 
     def _reason_from_usage(self, usage: dict[str, Any]) -> str:
-        """The reason why a child ended that nobody here killed: the kernel kills for CPU time or memory."""
+        """The reason why a child ended that the harness did not kill: the kernel kills for CPU time or memory."""
         if usage["cpu"] >= self.limits.cpu_seconds - 1:
             return "timed-out"
         if usage["peak"] > 0.8 * self.limits.memory_bytes:

@@ -1,4 +1,4 @@
-"""The student's function as a hidden test sees it: call it, and plain values come back.
+"""The student's function as a hidden test sees it: calling it returns plain values.
 
 A hidden test takes ``student`` and treats it as the function of the question::
 
@@ -12,7 +12,7 @@ More of what a test may do::
 
     student.repeat(2000, P, rng)                # 2000 calls in one go, the same generator advancing
     student(step=lambda prefix: logits[prefix]) # a function: it is called back here, in the test
-    student.observe("gap", left - right)        # what a diagnosis should look at instead of every result
+    student.observe("gap", left - right)        # a value for the diagnosis to compare instead of every result
 
     block = student(d_model=8, heads=2)         # a class: the nn.Module stays in the sandbox, behind a Handle
     block.load_state_dict(weights); block.eval()
@@ -25,10 +25,10 @@ More of what a test may do::
     student(scene["model"], scene["optimizer"], batch)
     scene.run("loss = model(batch).sum()", batch=batch); scene["loss"]
 
-Arguments are copies: what the student's code does to them shows in ``mutated`` only, which is decided here, by
-comparing what came back of them with what was sent. A generator that is passed does not advance here. An exception of the student's code arrives as ``StudentError``, a result of a type
-that cannot be sent as ``BadReply``, and the end of the sandbox as ``StudentGone``. Results are untrusted: check
-a shape before you compute with it, so that a huge result costs little.
+Arguments are copies: changes that the student's code makes to them show only in ``mutated``, which compares the returned
+arguments with those sent. A passed generator does not advance here. An exception of the student's code arrives as
+``StudentError``, a result of a type that cannot be sent as ``BadReply``, and the end of the sandbox as ``StudentGone``.
+Results are untrusted: check a shape before you compute with it, so that a huge result costs little.
 
 ``Student.local_namespace(namespace, name)`` runs a function in this process under the same rules: the master's solution,
 a misconception, or plain pytest.
@@ -48,10 +48,10 @@ from autograder.sandbox.wire import Reference
 
 @dataclass(frozen=True)
 class Gradients:
-    """The output, and the gradients of ``(output * cotangent).sum()``.
+    """A function's output, and the gradients of ``(output * cotangent).sum()``.
 
-    ``inputs`` has one entry for each positional argument and ``keywords`` one for each named one;
-    ``parameters`` those of a module. ``None`` where the output does not depend on the value, or it has no gradient.
+    ``inputs`` has an entry for each positional argument, ``keywords`` for each named argument, ``parameters`` for each
+    parameter of a module. An entry is ``None`` if the output does not depend on the value, or it has no gradient.
     """
 
     output: Any
@@ -61,12 +61,12 @@ class Gradients:
 
 
 class _RemoteCallable(Proxy):
-    """Something that can be called in the sandbox: a function of the student's, or an object behind a handle."""
+    """A callable in the sandbox: a student's function, or an object behind a handle."""
 
     def __init__(self, rpc: RpcClient, reference: Reference):
         super().__init__(reference)
         self._rpc = rpc
-        #: The arguments that the last call changed, in words of this side: ``("the first argument", "the argument mask")``.
+        #: The arguments that the last call changed, such as ``("the first argument", "the argument mask")``.
         self.mutated: tuple[str, ...] = ()
 
     def _call(self, method: str | None, args: Sequence[Any], kwargs: dict[str, Any], times: int = 1) -> Any:
@@ -77,17 +77,17 @@ class _RemoteCallable(Proxy):
         sent = contents_of(plain, named)
         result, left = self._rpc.request(*message)
         self.mutated = tuple(
-            argument_in_words(key) for key, contents in sent.items() if not _is(left.get(key), contents)
+            argument_in_words(key) for key, contents in sent.items() if not _equals(left.get(key), contents)
         )
         self._rpc.record("result", result)
         return result
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it in the sandbox and return the value."""
+        """Call it in the sandbox. Returns the value."""
         return self._call(None, args, kwargs)
 
     def repeat(self, times: int, *args: Any, **kwargs: Any) -> list[Any]:
-        """Call it ``times`` times on the same arguments (a generator advances) and return the results."""
+        """Call it ``times`` times on the same arguments (a generator advances). Returns the results."""
         if times == 1:
             return [self._call(None, args, kwargs)]
         results: list[Any] = self._call(None, args, kwargs, times=times)
@@ -112,8 +112,8 @@ class _RemoteCallable(Proxy):
         return Gradients(**gradients)
 
 
-def _is(left: Any, sent: bytes) -> bool:
-    """Whether these bytes came back. ``left`` may be anything, such as an array that compares by elements."""
+def _equals(left: Any, sent: bytes) -> bool:
+    """Whether ``left`` equals the bytes ``sent``. ``left`` may be any value, such as an array."""
     return type(left) is bytes and left == sent
 
 
@@ -121,25 +121,25 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
 def argument_in_words(key: int | str) -> str:
-    """An argument in words: a name only where the test gave it by name."""
+    """An argument in words: its name if the test passed it by name, else its position."""
     if isinstance(key, str):
         return f"the argument {key}"
     return f"the {_ORDINALS[key]} argument" if key < len(_ORDINALS) else "one of the last arguments"
 
 
 class Student(_RemoteCallable):
-    """A function (or class) of the student's, by name, in the sandbox or in this process."""
+    """A student's function or class, by name, in the sandbox or in this process."""
 
     def __init__(self, rpc: RpcClient, name: str):
         super().__init__(rpc, Reference("name", name))
         self.name = name
-        #: What the student reads beside a test that passed: which of their earlier answers were replaced for it.
+        #: A message beside a passed test: the student's earlier answers that were replaced for it.
         self.note = ""
-        #: The other questions whose answers are not right; None where nobody knows.
+        #: The other questions with wrong answers; None if unknown.
         self.wrong: Collection[str] | None = None
-        #: Those of them in whose place the course's stand now.
+        #: The wrong answers that are replaced by the course's now.
         self.replaced: tuple[str, ...] = ()
-        #: What was asked before, by ``once``: its trace, and the value or the error. Several tests ask the same.
+        #: ``once``'s key -> trace, and value or error, of earlier calls: several tests make the same call.
         self.answered: dict[Any, tuple[list[TraceEntry], Any]] = {}
 
     @classmethod
@@ -154,9 +154,9 @@ class Student(_RemoteCallable):
         return cls(RpcClient(LocalTransport(namespace, files), Handle), name)
 
     def scene(self, source: str, **bindings: Any) -> Scene:
-        """Run the test's ``source`` in the sandbox, in a fresh namespace with ``bindings``.
+        """Run the test's ``source`` in the sandbox, in a new namespace with ``bindings``.
 
-        There the student's names are ``student_namespace["name"]``. The student's code can read the source.
+        The source finds the student's names as ``student_namespace["name"]``. The student's code can read the source.
         """
         key, _ = self._rpc.request("scene", source, bindings)
         if type(key) is not int:
@@ -164,21 +164,21 @@ class Student(_RemoteCallable):
         return Scene(self._rpc, key)
 
     def watch(self, names: Sequence[str]) -> bool:
-        """From now on have the sandbox note which of these library functions the student's own code calls.
+        """From now on, let the sandbox note which of these library functions the student's own code calls.
 
-        False when none of them is there, because nothing has imported its library: then there is nothing to note.
+        Returns False if none of their libraries is imported, so that there is nothing to note.
         """
         can_see, _ = self._rpc.request("watch", list(names))
         return can_see is True
 
     def watched(self, names: Sequence[str]) -> tuple[str, ...]:
-        """The ``names`` called since ``watch``, as the sandbox reports them. The student's code can hide them."""
+        """The ``names`` called since ``watch``, as the sandbox reports them. The student's code can hide calls."""
         seen, _ = self._rpc.request("watched")
         return tuple(name for name in names if name in seen) if type(seen) is list else ()
 
     @property
     def trace(self) -> list[TraceEntry]:
-        """The values since ``start_trace``: the observations if the test made any, or else everything."""
+        """The values since ``start_trace``: the observations if the test made any, else all values."""
         trace = self._rpc.trace
         observations = [entry for entry in trace if entry.kind == "observation"]
         return observations or list(trace)
@@ -188,7 +188,7 @@ class Student(_RemoteCallable):
         self._rpc.start_trace()
 
     def once(self, key: Any, ask: Callable[[], Any]) -> Any:
-        """What ``ask`` returned, or the ``StudentError`` that it raised, when this ``key`` first came; the trace gets it each time."""
+        """Call ``ask`` once for each ``key``; later return or raise the same again. The trace gets the outcome each time."""
         key = self.replaced, key
         if key not in self.answered:
             begin = len(self._rpc.trace)
@@ -204,14 +204,14 @@ class Student(_RemoteCallable):
         return value
 
     def send_ahead(self, calls: Iterable[tuple[Any, Sequence[Any], Mapping[str, Any]]]) -> None:
-        """Send calls that follow, each with the key of its ``once`` and its arguments; not those that were made before."""
+        """Send calls ahead, each as (key of its ``once``, args, kwargs), except calls made before."""
         new = ((args, kwargs) for key, args, kwargs in calls if (self.replaced, key) not in self.answered)
         self._rpc.send_ahead(("call", self.reference, None, [*args], {**kwargs}, 1) for args, kwargs in new)
 
     def observe(self, name: str, value: Any, rtol: float | None = None, atol: float | None = None) -> None:
         """Record ``value`` as evidence; a diagnosis then compares observations instead of every result.
 
-        Of a random function observe what is stable, such as a frequency, with the tolerance it needs.
+        For a random function observe a stable value, such as a frequency, with the tolerance it needs.
         """
         self._rpc.record("observation", value, name, rtol, atol)
 
@@ -233,9 +233,9 @@ class Handle(_RemoteCallable):
         self._request("load_state_dict", dict(state), strict)
 
     def parameters(self, wanted: Iterable[str] = ()) -> dict[str, tuple[int, ...]]:
-        """The shapes of the module's trainable parameters, by name; of several names of one, that in ``wanted``.
+        """The shapes of the module's trainable parameters, by name. If one has several names, prefer a name in ``wanted``.
 
-        A layer may stand in a list, say, before it gets its name.
+        A layer may be in a list, for example, before it gets its own name.
         """
         shapes: dict[str, tuple[int, ...]] = self._request("shapes", list(wanted))
         return shapes

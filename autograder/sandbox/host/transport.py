@@ -1,6 +1,6 @@
-"""The trusted end of a session's socket: frames with a deadline, and a watchdog that ends the child.
+"""The trusted side of a session's socket: frames with a deadline, and a watchdog that ends the child.
 
-Nothing here waits on the student's code without a limit, and nothing that the child sends is trusted.
+Every wait for the student's code has a limit, and data from the child is never trusted.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from autograder.results import STATUSES
 from autograder.sandbox import wire
 from autograder.sandbox.host.rpc import StudentGone
 from autograder.sandbox.jail import namespaces
-from autograder.sandbox.jail.folders import Room, owned
+from autograder.sandbox.jail.folders import DiskUsage, owned
 from autograder.sandbox.limits import Limits
 
-#: All that a session may send: a test that keeps every result must not fill the harness's memory.
+#: The most bytes that a session may send: a test that keeps every result must not fill the harness's memory.
 MAX_RECEIVED = 1 << 30
 #: Seconds between two checks of the limits, and the longest wait for the socket.
 TICK = 0.1
-#: Seconds for which it is worth waiting once more.
+#: The shortest lost time, in seconds, for which a deadline is extended.
 MIN_OWED = 0.05
-#: Seconds of a busy machine that a submission is given back at most: fewer than the process that grades it waits for it.
+#: The most seconds that a submission gets back on a busy machine: fewer than its grading process waits for it.
 MAX_GIVEN_BACK = 60.0
 
 
 @dataclass
 class Deadline:
-    """When a submission has to be over, by the monotonic clock, and how much it has sent, whatever number of children it takes.
+    """A submission's deadline on the monotonic clock, and the bytes it has sent, over all its children.
 
-    ``left``: seconds that it may still be given back; ``received``: bytes; ``reserved``: the last seconds, which are kept
-    for what comes later.
+    ``left``: seconds that it may still get back; ``received``: bytes; ``reserved``: the last seconds, kept for later
+    questions.
     """
 
     at: float = float("inf")
@@ -48,20 +48,20 @@ class Deadline:
 
     @property
     def until(self) -> float:
-        """When what runs now has to be over."""
+        """The time by which the running cell or call must be over."""
         return self.at - self.reserved
 
 
-#: Looks at a folder in a row in which something moved: two seconds.
+#: The most measurements in a row during which files moved: two seconds.
 MAX_BLURRED = 20
 #: Seconds that an interrupted cell may take to stop.
 SECONDS_TO_STOP = 2.0
-#: What a socket's send buffer may hold, unseen in any process's memory: the kernel's usual limit, and one message more.
+#: The most bytes in a socket's send buffer, which count as no process's memory: the kernel's usual limit and one message.
 SOCKET_BYTES = 2 * 212_992
 
 
 class Child:
-    """A jailed process as the harness sees it from outside: a pidfd, and its memory."""
+    """A jailed process seen from outside: its pidfd, memory and files."""
 
     def __init__(
         self, pidfd: int, inner_pid: int, group: bool, scratch: str = "", elsewhere: Sequence[str] = ()
@@ -69,10 +69,10 @@ class Child:
         self.pidfd = pidfd
         self.inner_pid = inner_pid
         self.killed = False
-        self.group = group  # without namespaces its process group stands for its descendants
-        self.scratch = scratch  # its folder, where no file system of its own has a size
-        self.elsewhere = elsewhere  # the other folders in which it can make files
-        self._blurred = 0  # the latest looks at it in which something moved
+        self.group = group  # without namespaces: its process group contains its descendants
+        self.scratch = scratch  # without namespaces: its folder, which has no size limit of its own
+        self.elsewhere = elsewhere  # other folders in which it can make files
+        self._blurred = 0  # the latest measurements in a row during which files moved
         lines = Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines()
         #: Its process id in this process's namespace.
         self.pid = next((int(line.split()[1]) for line in lines if line.startswith("Pid:")), -1)
@@ -80,7 +80,7 @@ class Child:
 
     def kill(self) -> None:
         """End the child and everything in its process namespace (or its process group)."""
-        if self.killed:  # its pid may be another process's by now
+        if self.killed:  # its process id may belong to another process now
             return
         self.killed = True
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -90,7 +90,7 @@ class Child:
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
     def interrupt(self) -> None:
-        """Interrupt the code that the child runs, as Jupyter does: it may hear that, or not."""
+        """Interrupt the child's code, as Jupyter does. The code may ignore it."""
         with contextlib.suppress(OSError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGINT)
 
@@ -101,8 +101,8 @@ class Child:
     def deprioritise(self, processes: list[int], max_unthrottled_tasks: int) -> None:
         """Give all tasks but the first the lowest priority when there are more than ``max_unthrottled_tasks``.
 
-        A task is a process or a thread. At that priority all that a submission may start weigh no more than one
-        process at the usual priority, so that nobody takes a classmate's CPU time by starting many.
+        A task is a process or thread. At that priority all tasks of a submission together weigh no more than one process at
+        the usual priority, so that starting many takes no CPU time from other submissions.
         """
         tasks = [(pid, task) for pid in processes for task in _threads(pid) if task != self.pid]
         for pid, task in tasks if len(tasks) >= max_unthrottled_tasks else ():
@@ -110,13 +110,13 @@ class Child:
                 os.setpriority(os.PRIO_PROCESS, task, 19)
                 if (
                     os.getsid(pid) == pid
-                ):  # the scheduler shares CPU time among sessions before it looks at niceness
+                ):  # the scheduler divides CPU time among sessions before it considers niceness
                     Path(f"/proc/{pid}/autogroup").write_text("19")
 
     def kept_waiting(self) -> float:
-        """Seconds that the child's only thread was ready to run while others had the processors.
+        """Seconds that the child's only thread was ready to run but had no processor.
 
-        0 where nobody counts them, and with more threads or processes: they may be what keeps the first one waiting.
+        0 if the kernel does not count them, or with more threads or processes: these may keep the first one waiting.
         """
         if self.process_tree() != [self.pid] or len(_threads(self.pid)) != 1:
             return 0.0
@@ -126,26 +126,26 @@ class Child:
             return 0.0
 
     def memory(self, processes: list[int]) -> int:
-        """Bytes that the processes hold beyond what the child held when it was forked, page tables and sockets included.
+        """Bytes that the processes hold beyond the child's memory at its fork, including page tables and sockets.
 
-        Shared pages count once for each process, so this can be too much, never too little.
+        Shared pages count for each process, so the value can be too high but never too low.
         """
         return max(0, sum(_memory_of(pid) or 0 for pid in processes) + self._sockets() - self.baseline)
 
     def exact_memory(self, processes: list[int]) -> int:
-        """``memory`` with shared pages divided among their holders, where the kernel tells; slow."""
+        """``memory`` with shared pages divided among their holders, if the kernel tells; slow."""
         return max(0, sum(map(self._exact, processes)) + self._sockets() - self.baseline)
 
     def _exact(self, pid: int) -> int:
-        """A process's part. Where the kernel does not say, in a container, what it was forked with is taken for shared."""
+        """A process's share of memory. If a container's kernel does not tell, the memory at its fork counts as shared."""
         exact = _proportional_memory(pid)
         if exact is not None:
             return exact
         return max(0, (_memory_of(pid) or 0) - (self.baseline if pid != self.pid else 0))
 
     def _sockets(self) -> int:
-        """The bytes that the buffers of all sockets in the child's own network may hold."""
-        if self.group:  # without namespaces its network is everybody's
+        """The most bytes in the buffers of all sockets of the child's own network."""
+        if self.group:  # without namespaces its network is shared
             return 0
         try:
             first = Path(f"/proc/{self.pid}/net/sockstat").read_text().split("\n", 1)[0]
@@ -154,15 +154,15 @@ class Child:
             return 0
 
     def fills(self, scratch_bytes: int) -> bool:
-        """Whether its files take more room than ``scratch_bytes``, or hide how much they take."""
+        """Whether the child's files take more than ``scratch_bytes``, or cannot be measured."""
         if not self.scratch:
             return False
-        room = Room([self.scratch, *self._elsewhere()], scratch_bytes)
-        self._blurred = self._blurred + 1 if room.moved else 0
-        return room.taken > scratch_bytes or self._blurred > MAX_BLURRED
+        usage = DiskUsage([self.scratch, *self._elsewhere()], scratch_bytes)
+        self._blurred = self._blurred + 1 if usage.moved else 0
+        return usage.taken > scratch_bytes or self._blurred > MAX_BLURRED
 
     def _elsewhere(self) -> list[str]:
-        """Its entries in folders that all users share."""
+        """The child's entries in folders that all users share."""
         try:
             return owned(self.elsewhere, os.stat(self.scratch).st_uid) if self.elsewhere else []
         except OSError:
@@ -176,19 +176,18 @@ class Child:
 
 
 def _threads(pid: int) -> list[int]:
-    """The threads of a process."""
     try:
         return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
     except OSError:
         return []
 
 
-#: What counts as a process's memory in /proc: anonymous and shared pages, and the tables that map them.
+#: The fields in /proc that count as a process's memory: anonymous and shared pages, and the tables that map them.
 _MEMORY_FIELDS = ("RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:")
 
 
 def _memory_of(pid: int, fields: tuple[str, ...] = _MEMORY_FIELDS) -> int | None:
-    """Memory of a process in bytes, or ``None`` when it has gone."""
+    """Memory of a process in bytes; None if the process has ended."""
     try:
         with open(f"/proc/{pid}/status") as status:
             lines = status.read().splitlines()
@@ -198,7 +197,7 @@ def _memory_of(pid: int, fields: tuple[str, ...] = _MEMORY_FIELDS) -> int | None
 
 
 def _proportional_memory(pid: int) -> int | None:
-    """Memory of a process with shared pages divided among their holders; None where that cannot be read."""
+    """Memory of a process with shared pages divided among their holders; None if that cannot be read."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
@@ -209,23 +208,23 @@ def _proportional_memory(pid: int) -> int | None:
 
 
 def _is_childless(pid: int) -> bool:
-    """Whether a process certainly has no children: the usual case, which spares a look through all of /proc.
+    """Whether a process certainly has no children. That is the usual case and saves a search through /proc.
 
-    The first process of a PID namespace has a child whenever there is another process in there. The kernel's list of
-    children may leave out one while others end, but it is never empty then.
+    The first process of a PID namespace has a child whenever the namespace has another process. The kernel's list may miss
+    a child while others end, but then it is never empty.
     """
     try:
         for thread in _threads(pid):
             with open(f"/proc/{pid}/task/{thread}/children", "rb") as children:
                 if children.read(1):
                     return False
-    except OSError:  # the thread has ended, or the kernel keeps no such list
+    except OSError:  # the thread has ended, or the kernel keeps no list of children
         return False
     return True
 
 
 def _process_tree(root: int) -> list[int]:
-    """A process and its descendants. In a PID namespace orphans go to its first process, so none is missed."""
+    """A process and its descendants. A PID namespace's first process adopts orphans, so none is missed."""
     try:
         parents = namespaces.parents()
     except OSError:
@@ -238,10 +237,10 @@ def _process_tree(root: int) -> list[int]:
 
 
 class RemoteTransport:
-    """Frames to and from a jailed child.
+    """Carries frames to and from a jailed child.
 
-    ``on_end`` is called once, after the child was killed, with the reason if it is known here, and returns the
-    exception to raise from then on.
+    ``on_end`` is called once, after the child was killed, with the reason or None if unknown. It returns the exception to
+    raise from then on.
     """
 
     def __init__(
@@ -257,20 +256,20 @@ class RemoteTransport:
         self.on_end = on_end
         #: Seconds that one exchange may take.
         self.timeout = 60.0
-        #: Whether an exchange that takes longer is interrupted first, and whether the last one was.
+        #: Whether a longer exchange is interrupted first, and whether the last one was.
         self.interrupts = False
         self.interrupted: StudentGone | None = None
-        #: When all exchanges must be over: the submission's, whatever number of children it takes.
+        #: The submission's deadline for all exchanges of all its children.
         self.session_deadline = Deadline()
-        #: Why the child is gone, once it is.
+        #: The exception that says why the child ended; None while it runs.
         self.gone: StudentGone | None = None
-        #: The sandbox's own failure: how the child ended is unknown, so no verdict about it counts.
+        #: The sandbox's own failure. How the child ended is unknown, so there is no verdict on it.
         self.failure: Exception | None = None
         self._deadline: float | None = None
         self._next_check = 0.0
-        #: Why the watching thread ended the child between two exchanges, if it did.
+        #: The reason why the watching thread ended the child between two exchanges, if it did.
         self._overrun: tuple[str, str] | None = None
-        #: Seconds of waiting for a processor that have been looked at.
+        #: Seconds of waiting for a processor that are already accounted for.
         self._waited = 0.0
         self._closed = threading.Event()
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
@@ -312,7 +311,7 @@ class RemoteTransport:
                 self._deadline = None
 
     def receive_greeting(self, seconds: float) -> bytes:
-        """The frame that the child sends unasked when it is ready, or cannot be."""
+        """The frame that the child sends unasked when it is ready or has failed to start."""
         self._deadline = time.monotonic() + seconds
         try:
             return self.receive()
@@ -320,10 +319,10 @@ class RemoteTransport:
             self._deadline = None
 
     def end(self, reason: str | None) -> StudentGone:
-        """Kill the child, unless that has happened, and return why it is gone.
+        """Kill the child if it still runs. Returns the exception that says why it ended.
 
-        Where ``on_end`` raises, this and every later exchange raise the same: a ``finally`` that makes one more
-        request must not turn the sandbox's failure into the student's.
+        If ``on_end`` raises, this and every later exchange raise the same: one more request in a ``finally`` must not turn
+        the sandbox's failure into the student's.
         """
         if self.failure is not None:
             raise self.failure
@@ -340,7 +339,7 @@ class RemoteTransport:
         return self.gone
 
     def close(self) -> None:
-        """Kill the child without asking how it ended, and close its descriptors."""
+        """Kill the child without finding out how it ended, and close its descriptors."""
         self._closed.set()
         self.gone = self.gone or StudentGone("crashed", "the session is closed")
         self.child.kill()
@@ -363,7 +362,7 @@ class RemoteTransport:
                 raise self._ended(None) from None
 
     def receive(self) -> bytes:
-        """The next frame, before the deadline. Memory is taken as bytes arrive, not as the prefix promises them."""
+        """The next frame, before the deadline. Memory grows with the bytes that arrive, not with the announced length."""
         data, self._unread = self._unread, bytearray()
         self._receive_until(data, wire.PREFIX.size)
         header, body = wire.frame_lengths(bytes(data[: wire.PREFIX.size]))
@@ -372,13 +371,13 @@ class RemoteTransport:
             raise wire.WireError("the submission sent too much")
         length = wire.PREFIX.size + header + body
         self._receive_until(data, length)
-        if len(data) > length:  # what a child sends unasked comes before the next reply
+        if len(data) > length:  # data sent unasked would come before the next reply
             self._unread = data[length:]
             del data[length:]
         return bytes(data)
 
     def _receive_until(self, data: bytearray, length: int) -> None:
-        """Receive until there are ``length`` bytes, or a few more: most frames come whole, after one wait."""
+        """Receive at least ``length`` bytes. Most frames arrive complete after one wait."""
         while len(data) < length:
             self._wait(select.POLLIN)
             try:
@@ -392,7 +391,7 @@ class RemoteTransport:
             data += part
 
     def _wait(self, event: int) -> None:
-        """Wait for ``event``, or for a tick; the limits are checked once a tick, whatever comes."""
+        """Wait for ``event`` or a tick. The limits are checked once a tick in any case."""
         if event != self._awaited:
             self._poll.register(self.connection, event)
             self._awaited = event
@@ -400,7 +399,7 @@ class RemoteTransport:
             self._check_limits()
 
     def _check_limits(self) -> None:
-        """End the child when it is over its time, its memory or its number of processes."""
+        """End the child if it is over its limits of time, memory, files or processes."""
         now = time.monotonic()
         self._next_check = now + TICK
         if self._deadline is not None and now > self._deadline and not self._was_kept_waiting():
@@ -413,7 +412,7 @@ class RemoteTransport:
             raise self._ended(*overrun)
 
     def _was_kept_waiting(self) -> bool:
-        """Give the child back the time for which a busy machine kept it waiting; whether there was any."""
+        """Extend the deadline by the time for which a busy machine kept the child waiting. Returns whether there was any."""
         waited = self.child.kept_waiting()
         owed = min(waited - self._waited, self.session_deadline.left)
         if owed < MIN_OWED or self._deadline is None:
@@ -425,22 +424,22 @@ class RemoteTransport:
         return True
 
     def _find_overrun(self) -> tuple[str, str] | None:
-        """The reason to end the child, with its detail, when it holds or has started too much."""
+        """The reason and detail for ending the child if it is over a limit, else None."""
         processes = self.child.process_tree()
-        if len(processes) > self.limits.processes:  # where the kernel's own limit does not hold
+        if len(processes) > self.limits.processes:  # the kernel's own limit may not hold
             return "crashed", "it started too many processes"
         self.child.deprioritise(processes, self.limits.max_unthrottled_tasks)
         allowed = self.limits.memory_bytes
         if self.child.memory(processes) > allowed and self.child.exact_memory(processes) > allowed:
             return "out-of-memory", ""
         if self.child.fills(self.limits.scratch_bytes):
-            return "out-of-memory", "its files took more room than they may"
+            return "out-of-memory", "its files took more than the allowed space"
         return None
 
     def _watch(self) -> None:
-        """In a thread: keep watch while no exchange does, because the trusted side judges what came back.
+        """In a thread: check the limits between exchanges, while the trusted side judges a result.
 
-        It only kills; how the child ended is asked, and said, by the next exchange.
+        The thread only kills. The next exchange finds out and reports how the child ended.
         """
         while not self._closed.wait(TICK):
             if time.monotonic() > self._next_check + TICK and (overrun := self._find_overrun()) is not None:

@@ -1,7 +1,7 @@
-"""A folder that a stranger filled: how much room it takes, and how it is removed, however deep it is and whatever is closed.
+"""Measures and removes folders with untrusted content, however deep they are and whatever their permissions.
 
-Nothing below it is reached by a path, which may be longer than the kernel takes, or lead somewhere else by now: each folder
-is opened in the one above it, and no link is followed. Standard library only; runs on both sides.
+Paths below such a folder may be too long for the kernel, or change their target in between. So each folder is opened
+relative to its parent, and links are not followed. Standard library only; runs on both sides.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import stat
 import time
 from collections.abc import Iterable
 
-#: As many files and folders as the scratch space of a namespace may hold.
+#: The most files and folders; the scratch space of a namespace may hold as many.
 MAX_FILES = 20_000
-#: Folders inside each other. Each takes a descriptor while it is looked at.
+#: The most nested folders. Each takes a descriptor while it is read.
 MAX_DEPTH = 100
 _OPEN = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
-class Room:
-    """The bytes that some files and the files below some folders take on the disk, counted until they are more than ``enough``.
+class DiskUsage:
+    """The disk space of files, and of all files below folders. Counting stops after ``enough`` bytes.
 
-    ``taken``: without end where they cannot be counted: too many, too deep, or closed to whoever looks.
-    ``moved``: whether something went, perhaps to another place, between being listed and looked at.
+    ``taken``: the bytes; infinite if the files are too many, too deep or not readable.
+    ``moved``: whether a file disappeared, perhaps to another place, between being listed and measured.
     """
 
     def __init__(self, paths: Iterable[str], enough: int):
@@ -35,11 +35,11 @@ class Room:
             if self.taken > enough:
                 return
             try:
-                self._look_at(path, enough)
+                self._measure(path, enough)
             except OSError:
                 self.taken = float("inf")
 
-    def _look_at(self, path: str, enough: int) -> None:
+    def _measure(self, path: str, enough: int) -> None:
         try:
             found = os.lstat(path)
         except FileNotFoundError:
@@ -51,7 +51,7 @@ class Room:
             self.taken += 512 * found.st_blocks if self._count <= MAX_FILES else float("inf")
 
     def _walk(self, path: str, enough: int) -> None:
-        # The folders on the way down, each with the names of those in it that are still to be looked at.
+        # The open folders from the top down, each with the names in it that are still to be measured.
         way: list[tuple[int, list[str]]] = []
         try:
             self._enter(way, path, None)
@@ -91,7 +91,7 @@ class Room:
 
 
 def open_to_everybody(above: str = "/", depth: int = 3) -> list[str]:
-    """The folders in which every user may make files (``/tmp``, ``/dev/shm``), so many folders down; no links, nothing of the kernel's."""
+    """The folders, at most ``depth`` below ``above``, in which every user may make files, such as ``/tmp``. No kernel file systems."""
     found = []
     with contextlib.suppress(OSError), os.scandir(above) as entries:
         for entry in entries:
@@ -107,7 +107,7 @@ def open_to_everybody(above: str = "/", depth: int = 3) -> list[str]:
 
 
 def owned(folders: Iterable[str], user: int) -> list[str]:
-    """The entries of these folders that belong to a user; deeper ones are left out."""
+    """The entries directly in these folders that belong to a user."""
     found = []
     for folder in folders:
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
@@ -119,9 +119,9 @@ def owned(folders: Iterable[str], user: int) -> list[str]:
 
 
 def remove(path: str, seconds: float) -> bool:
-    """Remove a folder with all below it, as far as it can be done in so many seconds, or a file; whether it is gone.
+    """Remove a file, or a folder with its content, within ``seconds``. Returns whether it is gone.
 
-    A folder in it that is not empty comes to the top, where it is emptied in the same way: no path and no stack grows
+    Inner folders that are not empty are moved to the top and emptied there, so that neither paths nor the stack grow
     with the depth.
     """
     until = time.monotonic() + seconds
@@ -140,13 +140,13 @@ def remove(path: str, seconds: float) -> bool:
 
 
 def _open_up(name: str, above: int | None) -> None:
-    """Let the owner of a folder do everything with it, where the system can do that without following a link."""
+    """Give a folder's owner all rights to it, if the system can do that without following a link."""
     with contextlib.suppress(OSError, ValueError, NotImplementedError):
         os.chmod(name, 0o700, dir_fd=above, follow_symlinks=False)
 
 
 def _emptied_a_bit(folder: int, top: int, until: float) -> bool:
-    """Remove or move what is in a folder; whether anything went, so that it is worth going on."""
+    """Remove or move up a folder's entries. Returns whether any were, so that another round makes sense."""
     with os.scandir(folder) as entries:
         found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
     went = False

@@ -1,4 +1,4 @@
-"""The jail of a forked child: limits on each process, and namespaces that keep it apart (``reduced`` does without these)."""
+"""The jail of a forked child: limits on each process, and namespaces that isolate it (``reduced`` works without them)."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from . import namespaces as ns
 from . import rootfs, seccomp
 from .visible import COURSE, INNER_UID
 
-#: Addresses beyond the memory limit, for the arenas of threads and mapped files: their page tables take 32 MiB.
+#: Address space beyond the memory limit, for thread arenas and mapped files: its page tables take 32 MiB.
 ADDRESS_ROOM = 16 << 30
 
 
 class Jail:
-    """Jails forked children. This class sets the limits; a subclass keeps the children apart."""
+    """Jails forked children. This class sets the limits; a subclass isolates the children."""
 
-    #: The level of isolation as results name it.
+    #: The level of isolation, as named in results.
     isolation: str
 
     def __init__(self, config: dict[str, Any]):
         self.limits: dict[str, Any] = config["limits"]
         self.outer_uid: int = config["outer_uid"]
-        #: The copies of this process.
+        #: The forked copies of this process.
         self.clones: set[int] = set()
         self.measure_baseline()
 
     def measure_baseline(self) -> None:
-        """Record how much memory the libraries take: a child's limit counts from there."""
+        """Record the memory that the libraries take: a child's limit comes on top of it."""
         self.data_size, self.address_space = _size_of("VmData:"), _size_of("VmSize:")
 
     def needed(self, config: dict[str, Any]) -> list[str]:
@@ -41,7 +41,7 @@ class Jail:
         """Prepare the fork of a copy of this process."""
 
     def become_clone(self, outer_uid: int) -> None:
-        """In the copy: take the next user id, so that its submissions are another user's."""
+        """In the copy: take the next user id, so that its submissions run as another user."""
         self.clones = set()
         self.outer_uid = outer_uid
 
@@ -49,14 +49,14 @@ class Jail:
         """Prepare the fork of a child."""
 
     def after_fork(self, child: int) -> dict[str, Any]:
-        """Note the child; returns what the harness has to know of it beside its process id."""
+        """Note the child. Returns what the harness must know beside its process id."""
         return {"scratch": "", "elsewhere": []}
 
     def ended(self, child: int) -> None:
         """Note that a child has been reaped."""
 
     def clear(self) -> None:
-        """Remove what ended children have left."""
+        """Remove the files and processes that ended children left behind."""
 
     def close(self) -> None:
         """Remove everything, at the end of this process."""
@@ -66,7 +66,7 @@ class Jail:
         raise NotImplementedError
 
     def set_limits(self, tasks_beside: int = 0) -> None:
-        """Set the kernel's limits on each process. ``tasks_beside``: tasks of the same user that are not the submission's."""
+        """Set the kernel's limits on each process. ``tasks_beside``: the user's tasks that do not belong to the submission."""
         limits = self.limits
         for kind, value in (
             (resource.RLIMIT_CPU, int(limits["cpu_seconds"])),
@@ -77,7 +77,7 @@ class Jail:
             (resource.RLIMIT_FSIZE, int(limits["file_bytes"])),
             (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_MSGQUEUE, 0),
-            (resource.RLIMIT_SIGPENDING, 1024),  # timers, of which a user has a number in all
+            (resource.RLIMIT_SIGPENDING, 1024),  # timers, which are limited per user
             (resource.RLIMIT_MEMLOCK, 1 << 16),
         ):
             hardest = resource.getrlimit(kind)[1]
@@ -86,7 +86,7 @@ class Jail:
 
 
 class NamespaceJail(Jail):
-    """Gives each child namespaces of its own. Made inside those of the zygote (``rootfs.build``)."""
+    """Gives each child its own namespaces, inside those of the zygote (``rootfs.build``)."""
 
     isolation = "namespaces"
 
@@ -128,14 +128,14 @@ class NamespaceJail(Jail):
 
 
 def become_user(uid: int) -> None:
-    """Take a user id, and the group id of the same number."""
+    """Switch to a user id, and to the group id of the same number."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
 
 
 def _size_of(field: str) -> int:
-    """The bytes that this process takes, by a field of /proc/self/status: what RLIMIT_DATA or RLIMIT_AS counts."""
+    """The memory of this process in bytes, from a field of /proc/self/status: VmData or VmSize."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field):
             return int(line.split()[1]) * 1024

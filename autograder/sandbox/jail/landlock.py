@@ -1,7 +1,7 @@
-"""Landlock: Landlock: a process gives up all files but those that it names, for good. No privilege is needed.
+"""Landlock: a process gives up access to all files but those that it names, for good. No privilege is needed.
 
-It rules what is opened, run, made and removed. It does not hide that a file exists, nor its size and time. From its sixth
-version on (Linux 6.12) it also keeps signals and abstract sockets inside. Standard library only.
+Landlock restricts opening, running, making and removing files. It does not hide that a file exists, nor its size and time.
+From version 6 on (Linux 6.12) it also confines signals and abstract sockets. Standard library only.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _IOCTL_DEV
 LOOK = READ_DIR
 READ = READ_FILE | READ_DIR | EXECUTE
 READ_WRITE_DEVICE = READ_FILE | WRITE_FILE
-#: The version that keeps signals inside.
+#: The first version that confines signals.
 SIGNALS_SINCE = 6
 
 
 def version() -> int:
-    """The version that the kernel offers, 0 when it offers none."""
+    """The version that the kernel offers; 0 for none."""
     if libc is None:
         return 0
     answer = libc.syscall(
@@ -52,12 +52,12 @@ def _all_rights(offered: int) -> int:
 
 
 def everything() -> int:
-    """The rights in a folder of one's own: all but making and controlling devices."""
+    """The rights to a process's own folder: all but making and controlling devices."""
     return _all_rights(version()) & ~_MAKE_DEVICE & ~_IOCTL_DEV
 
 
 class Ruleset:
-    """The rights that this process keeps once ``enforce`` is called. Raises ``OSError`` with the call's name."""
+    """The rights that this process keeps after ``enforce``. Raises ``OSError`` with the system call's name."""
 
     def __init__(self) -> None:
         offered = version()
@@ -70,7 +70,7 @@ class Ruleset:
         self.descriptor = check("landlock_create_ruleset", made)
 
     def allow(self, path: str, rights: int) -> None:
-        """Allow ``rights`` on a file, or on a folder and all below it; nothing where there is none."""
+        """Allow ``rights`` on a file, or on a folder and everything below it. A missing path is ignored."""
         try:
             place = os.open(path, _O_PATH | os.O_CLOEXEC)
         except OSError:
@@ -94,16 +94,16 @@ class Ruleset:
             self.allow(path, rights)
 
     def enforce(self) -> None:
-        """From now on, for this process and all that it starts. NO_NEW_PRIVS must be set."""
+        """Apply the rules to this process and all processes that it starts. NO_NEW_PRIVS must be set."""
         done = libc.syscall(ctypes.c_long(_RESTRICT_SELF), ctypes.c_int(self.descriptor), ctypes.c_uint(0))
         check("landlock_restrict_self", done)
         os.close(self.descriptor)
 
 
-def rules_around(path: str, hidden: Iterable[str]) -> list[tuple[str, int]]:
-    """Rules that let ``path`` be read, but of what lies at ``hidden`` below it only the names.
+def rules_except(path: str, hidden: Iterable[str]) -> list[tuple[str, int]]:
+    """Rules that allow reading ``path`` except the paths ``hidden`` below it, of which only the names can be read.
 
-    A rule holds for all below a folder, so the folders on the way are allowed piece by piece.
+    A rule covers everything below a folder, so the entries of the folders above a hidden path get rules of their own.
     """
     path = os.path.realpath(path)
     inside = {
@@ -117,5 +117,5 @@ def rules_around(path: str, hidden: Iterable[str]) -> list[tuple[str, int]]:
     for name in os.listdir(path):
         below = f"{path.rstrip('/')}/{name}"
         if not os.path.islink(below):
-            rules += rules_around(below, inside)
+            rules += rules_except(below, inside)
     return rules

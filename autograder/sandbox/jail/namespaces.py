@@ -1,4 +1,4 @@
-"""The system calls behind the sandbox: namespaces, mounts, privileges, and why they may be missing.
+"""The system calls behind the sandbox (namespaces, mounts, privileges), and the reasons why they may fail.
 
 Every wrapper raises ``OSError`` with the call's name. Standard library only; runs on both sides.
 """
@@ -45,7 +45,7 @@ _SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
 _CAPABILITY_VERSION = 0x20080522
 
-#: The first kernel with every system call that is used here (mount_setattr is the newest).
+#: The first kernel with every system call used here (mount_setattr is the newest).
 OLDEST_KERNEL = (5, 12)
 
 libc: Any = ctypes.CDLL(None, use_errno=True) if sys.platform != "win32" else None
@@ -112,14 +112,14 @@ def prctl(option: int, value: int) -> int:
 
 
 def map_user(inner: int, outer_uid: int, outer_gid: int) -> None:
-    """In a new user namespace: map the id ``inner``, the only one, to the host's ``outer_uid`` and ``outer_gid``."""
+    """In a new user namespace: map its only id, ``inner``, to the host's ``outer_uid`` and ``outer_gid``."""
     Path("/proc/self/uid_map").write_text(f"{inner} {outer_uid} 1")
     Path("/proc/self/setgroups").write_text("deny")
     Path("/proc/self/gid_map").write_text(f"{inner} {outer_gid} 1")
 
 
 def drop_capabilities() -> None:
-    """Drop every capability for good, including those that executing a program could give back."""
+    """Drop every capability for good, also those that executing a program could give back."""
     last = int(Path("/proc/sys/kernel/cap_last_cap").read_text())
     for capability in range(last + 1):
         prctl(PR_CAPBSET_DROP, capability)
@@ -136,7 +136,7 @@ def clear_capabilities() -> None:
 
 
 def parents() -> dict[int, int]:
-    """The process id of each process that /proc shows, and its parent's."""
+    """Process id -> parent's process id, for each process in /proc."""
     found = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):  # it has ended
@@ -152,18 +152,18 @@ def _read_sysctl(path: str) -> str:
 
 
 def unsupported() -> str | None:
-    """One sentence where this is no system that can keep submissions apart at all."""
+    """One sentence if this system cannot isolate submissions at all, else None."""
     if sys.platform != "linux":
-        return f"the sandbox needs Linux and this is {platform.system()}: grade on Linux, in WSL2 or in a Linux container"
+        return f"the sandbox needs Linux, and this is {platform.system()}: grade on Linux, in WSL2 or in a Linux container"
     if platform.machine() not in _SYS_CAPSET:
-        return f"the sandbox knows x86_64 and aarch64, and this machine is {platform.machine()}"
+        return f"the sandbox needs x86_64 or aarch64, and this machine is {platform.machine()}"
     return None
 
 
 def probe() -> str | None:
-    """One sentence about what this system visibly lacks for namespaces, and how to get it.
+    """One sentence about what this system lacks for namespaces, and how to get it; None if nothing is known to lack.
 
-    ``None`` is no promise that they can be had: only launching a zygote tells.
+    ``None`` is no promise that namespaces work: only launching a zygote tells.
     """
     if (reason := unsupported()) is not None:
         return reason

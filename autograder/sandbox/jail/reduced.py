@@ -1,7 +1,7 @@
-"""The jail where the system allows no namespaces, as in a plain container: all that can be had instead.
+"""The jail for systems without namespaces, such as a plain container.
 
-Files are kept by Landlock or, for root, by another user id; where neither can be had, there is no jail. The system call
-filter leaves no network. Each submission's files lie in a folder of its own, and what it leaves running is ended with it.
+Landlock or, for root, another user id protects files; without either there is no jail. The system call filter blocks the
+network. Each submission's files lie in its own folder, and the processes that it leaves running are ended.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from .jail import Jail, become_user
 from .visible import DEVICES, OUTER_UID, SYSTEM_FILES, SYSTEM_FOLDERS
 
 PR_SET_CHILD_SUBREAPER = 36
-#: What NumPy, PyTorch and the C library look up about the machine.
+#: Files in which NumPy, PyTorch and the C library look up facts about the machine.
 _ABOUT_THE_MACHINE = (
     "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/filesystems", "/proc/sys/vm/overcommit_memory",
     "/sys/devices/system/cpu", "/etc/nsswitch.conf",
 )  # fmt: skip
-#: Seconds in which killed processes have to end, and for removing the files of ended submissions between two requests.
+#: Seconds for killed processes to end, and for removing ended submissions' files between two requests.
 _SECONDS_TO_END = SECONDS_TO_REMOVE = 5.0
 
 
 def lacking(outer_uid: int) -> str:
-    """The reason why files and signals cannot be kept from submissions of this user; "" where they can."""
+    """The reason why files and signals cannot be kept from submissions of this user; "" if they can."""
     if outer_uid or landlock.version() >= landlock.SIGNALS_SINCE:
         return ""
-    return "what is left needs root, or Landlock as Linux 6.12 has it"
+    return "isolation without namespaces needs root, or Landlock as of Linux 6.12"
 
 
 class ReducedJail(Jail):
-    """Keeps children apart with Landlock, another user id and the system call filter: with each that can be had."""
+    """Isolates children by as many as are available of Landlock, another user id and the system call filter."""
 
     def __init__(self, config: dict[str, Any]):
         uid, self.landlock = config["outer_uid"], landlock.version()
@@ -54,9 +54,9 @@ class ReducedJail(Jail):
         self.folder = config["work_folder"]
         self.python = [path for path in config["python"] if os.path.exists(path)]
         self.rules = _rules(config, self.python) if self.landlock else []
-        # Where permissions alone keep files, these have to be closed to other users.
+        # Without Landlock, these must not be readable to other users.
         self.secret = [] if self.landlock else sorted({*config["hidden"], *config["private"]}, key=len)
-        # Folders that all users share matter where only permissions keep files, and a user's files are a submission's.
+        # Without Landlock, a submission with its own user id may leave files in folders that all users share.
         apart = uid >= OUTER_UID and not self.landlock
         self.elsewhere = folders.open_to_everybody() if apart else []
         #: The folders of running children by process id, of the next child, and of ended children.
@@ -72,7 +72,7 @@ class ReducedJail(Jail):
         ns.prctl(PR_SET_CHILD_SUBREAPER, 1)
 
     def before_fork(self) -> None:
-        """Clear up, and choose a folder that the submission before, which may have had the same user id, cannot guess."""
+        """Clean up, and choose a folder whose name the previous submission, perhaps of the same user id, cannot guess."""
         self.clear()
         self.next_scratch = f"{self.folder}/{secrets.token_hex(16)}"
 
@@ -87,11 +87,11 @@ class ReducedJail(Jail):
     def clear(self) -> None:
         """End what ended submissions left running, and remove their files.
 
-        What takes longer is gone on with the next time: meanwhile nobody else is served.
+        Removal stops after some seconds, because no other request is served meanwhile; the next call goes on.
         """
         if self.left:
             self._end_strays()
-            if not self.scratch:  # else it may be of one that still runs
+            if not self.scratch:  # else they may belong to a running submission
                 self._add_elsewhere()
             self._remove_left(SECONDS_TO_REMOVE)
 
@@ -100,7 +100,7 @@ class ReducedJail(Jail):
         self.scratch = {}
         self._end_strays()
         self._add_elsewhere()
-        self._remove_left(float("inf"))  # or until the harness does it
+        self._remove_left(float("inf"))  # until done, or until the harness takes over
 
     def _add_elsewhere(self) -> None:
         self.left += set(folders.owned(self.elsewhere, self.outer_uid)) - set(self.left)
@@ -110,7 +110,7 @@ class ReducedJail(Jail):
         self.left = [path for path in self.left if not folders.remove(path, until - time.monotonic())]
 
     def _end_strays(self) -> None:
-        """End the children that this process did not fork itself: what ended submissions left running came to it."""
+        """End the children that this process did not fork: processes that ended submissions left running."""
         known, until = self.clones | set(self.scratch), time.monotonic() + _SECONDS_TO_END
         while (strays := _children() - known) and time.monotonic() < until:
             for pid in strays:
@@ -127,7 +127,7 @@ class ReducedJail(Jail):
         ns.prctl(PR_SET_CHILD_SUBREAPER, 1)
         if self.outer_uid:
             become_user(self.outer_uid)
-            ns.prctl(ns.PR_SET_DUMPABLE, 1)  # its own /proc/self
+            ns.prctl(ns.PR_SET_DUMPABLE, 1)  # makes its own /proc/self readable
             for path in self.python:
                 if not os.access(path, os.R_OK):
                     raise PermissionError(errno.EACCES, f"another user cannot read Python's files in {path}")
@@ -149,7 +149,7 @@ class ReducedJail(Jail):
             os.symlink(f"{self.folder}/course/data", f"{self.next_scratch}/lab/data")
 
     def _lock(self) -> None:
-        """Give up privileges, other files and other system calls, for good."""
+        """Give up privileges and access to other files and system calls, for good."""
         ns.clear_capabilities()
         ns.prctl(ns.PR_SET_NO_NEW_PRIVS, 1)
         if self.landlock:
@@ -161,7 +161,7 @@ class ReducedJail(Jail):
         seccomp.install(reduced=True)
 
     def open_secret(self) -> str:
-        """In a child: a sentence about a secret that it can read; "" for none."""
+        """In a child: a sentence about a secret file that it can read; "" for none."""
         for path in self.secret:
             if os.access(path, os.R_OK) or os.access(path, os.X_OK):
                 return f"without Landlock submissions can read {path}: `chmod o-rwx {path}` keeps them out"
@@ -171,13 +171,13 @@ class ReducedJail(Jail):
 def _rules(config: dict[str, Any], python: list[str]) -> list[tuple[str, int]]:
     """Landlock's rules for the files that every child may read."""
     visible = (path for path in (*SYSTEM_FOLDERS, *SYSTEM_FILES, *python) if os.path.exists(path))
-    rules = [rule for path in visible for rule in landlock.rules_around(path, config["hidden"])]
+    rules = [rule for path in visible for rule in landlock.rules_except(path, config["hidden"])]
     rules += [(path, landlock.READ) for path in (os.path.dirname(config["kit"]), *config["data"])]
     return rules + [(f"/dev/{name}", landlock.READ_WRITE_DEVICE) for name in DEVICES]
 
 
 def copy_course(config: dict[str, Any]) -> None:
-    """Copy kit and data to where another user can read them, and have the configuration name the copies."""
+    """Copy kit and data to a place that another user can read, and put the copies into the configuration."""
     course = Path(config["work_folder"]) / "course"
     (course / "data").mkdir(parents=True)
     shutil.copytree(config["kit"], course / "coursekit")
@@ -194,7 +194,7 @@ def copy_course(config: dict[str, Any]) -> None:
 
 
 def lay_out(config: dict[str, Any]) -> None:
-    """Give another user access to kit and data, and a place to write."""
+    """Give another user access to kit and data, and a folder to write in."""
     home = config["work_folder"]
     course = f"{home}/course"
     if os.path.dirname(config["kit"]) != course:
@@ -206,12 +206,11 @@ def lay_out(config: dict[str, Any]) -> None:
 
 
 def _children() -> set[int]:
-    """The children of this process."""
     return {pid for pid, parent in ns.parents().items() if parent == os.getpid()}
 
 
 def _tasks_of(uid: int) -> int:
-    """The processes and threads of a user: the kernel counts a limit on their number from there."""
+    """The number of a user's processes and threads: the kernel's limit includes them."""
     count = 0
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Builds the read-only root filesystem in which submissions run, and each one's private scratch space.
+"""Builds the read-only root filesystem in which submissions run, and the private scratch space of each.
 
 The zygote builds the root once, in its own mount namespace, and moves into it. A child mounts a new scratch
 space and a new /proc over it.
@@ -17,7 +17,7 @@ from .visible import COURSE, DEVICES, HOME, INNER_UID, SYSTEM_FILES, SYSTEM_FOLD
 READ_ONLY = ns.MS_RDONLY | ns.MS_NOSUID | ns.MS_NODEV
 #: Where the sandbox's modules are mounted until they are imported.
 HARNESS = f"{COURSE}/.harness"
-#: The mount point on which the new root is built: a folder that exists and that no mount comes from.
+#: The mount point on which the new root is built: it exists, and nothing is mounted from it.
 _STAGING = "/sys"
 
 _ETC = {
@@ -63,10 +63,10 @@ def seal() -> None:
 
 
 def _mount_plan(config: dict[str, Any]) -> list[tuple[str, str | None]]:
-    """(target, source) of every mount, outer folders before inner ones; the source ``None`` is an empty folder.
+    """(target, source) of every mount, outer folders before inner ones. The source ``None`` means an empty folder.
 
-    A hidden folder that is a visible one, or lies inside it, is mounted over, and a visible one inside a hidden one is mounted again
-    (an environment in the repository's folder).
+    A hidden folder that is visible, or lies in a visible one, is covered by an empty mount. A visible folder inside a hidden
+    one, such as an environment in the repository, is mounted again.
     """
     visible = [*SYSTEM_FOLDERS, *SYSTEM_FILES, *config["python"]]
     plan: dict[str, str | None] = {path: path for path in visible if os.path.lexists(path)}
@@ -80,11 +80,11 @@ def _mount_plan(config: dict[str, Any]) -> list[tuple[str, str | None]]:
 
 
 def _names_of_hidden(hidden: list[str], visible: list[str]) -> Iterator[str]:
-    """Every name under which a hidden folder would be seen: with a link on the way, a folder is visible under two."""
+    """Every path under which a hidden folder would be visible; a link above it gives it a second path."""
     places = {os.path.realpath(path) for path in hidden}
     for place in places:
         if any(place.startswith(f"{outer}/") for outer in places):
-            continue  # hidden with what it lies in
+            continue  # its outer folder is hidden
         for path in visible:
             real = os.path.realpath(path)
             if not os.path.islink(path) and (place == real or place.startswith(f"{real}/")):
@@ -134,7 +134,7 @@ def shadowed_by_scratch(config: dict[str, Any]) -> list[str]:
 
 
 def mount_scratch(scratch_bytes: int, shadowed: list[str]) -> None:
-    """In a child's own mount namespace: a new /proc, and one small scratch space for home and /tmp.
+    """In a child's own mount namespace: mount a new /proc, and one small scratch space for home and /tmp.
 
     The ``shadowed`` folders are mounted again on top of it.
     """

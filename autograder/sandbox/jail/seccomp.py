@@ -1,13 +1,13 @@
 """A seccomp filter on system calls, the second line of defence behind the namespaces.
 
-It refuses what a notebook never needs and attacks on the kernel start from: making namespaces, mounting, tracing,
-kernel keys, BPF, io_uring, sockets other than local ones, memory that counts for no process (memfd, System V),
-larger buffers of sockets, which the watchdog could not see, being told what others do with files (inotify), and what
-takes from a pool of the whole machine (contexts of asynchronous input and output, huge pages). A call that is
-newer than all that Python and its libraries need does not exist: what the next kernel adds is refused before anybody knows it.
+It refuses calls that no notebook needs and that attacks on the kernel start from: making namespaces, mounting, tracing,
+kernel keys, BPF, io_uring, sockets other than local ones, memory that is charged to no process (memfd, System V), larger
+socket buffers, which the watchdog cannot see, watching other processes' file access (inotify), and resources of the whole
+machine (contexts of asynchronous input and output, huge pages). Calls newer than all that Python and its libraries need
+are refused as unknown, so that a new kernel adds no hole.
 
-Where there are no namespaces (``reduced``) it stands for some of them: no socket but a pair of connected ones, and
-nothing that reaches another process, or another's file, of the same user.
+Without namespaces (``reduced``) it also replaces some of their protection: it allows only connected pairs of sockets, and no
+call that reaches other processes or files of the same user.
 """
 
 from __future__ import annotations
@@ -41,38 +41,38 @@ _FORBIDDEN = {
     "modify_ldt": (154, -1), "uselib": (134, -1), "lookup_dcookie": (212, 18), "nfsservctl": (180, 42),
     "_sysctl": (156, -1),
 }  # fmt: skip
-#: Calls that libraries try first and can do without: they fail as on a kernel that does not have them.
+#: Calls for which libraries have a fallback: they fail as on a kernel that lacks them.
 _NOT_IMPLEMENTED = {
     "clone3": (435, 435), "memfd_create": (319, 279), "io_setup": (206, 0), "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
 }  # fmt: skip
-#: faccessat2, the newest call that the C library makes where it can. From here on none exists.
+#: faccessat2, the newest call that the C library uses. Later calls are refused as unknown.
 _NEWEST = 439
-#: The numbers that were not given when, at 424, all architectures began to number new calls alike.
+#: (first, end) of the call numbers left unused when all architectures began to share numbers at 424.
 _NOT_GIVEN = ((335, 424), (295, 424))
 _FCNTL = (72, 25)
-#: F_SETLEASE: who owns the kit's files could have every other process wait for them. F_NOTIFY tells when they are read.
+#: F_SETLEASE lets the owner of the kit's files make every other process wait. F_NOTIFY tells when they are read.
 _ABOUT_OTHERS = (1024, 1026)
 _IOCTL = (16, 29)
-#: FS_IOC_SETFLAGS, SETVERSION (for 64 and 32 bits), FSSETXATTR and ENABLE_VERITY: an owner may, without a way to write.
+#: FS_IOC_SETFLAGS, SETVERSION (for 64 and 32 bits), FSSETXATTR and ENABLE_VERITY: an owner needs no write access for them.
 _SET_ATTRIBUTES = (0x40086602, 0x40087602, 0x40046602, 0x40047602, 0x401C5820, 0x40806685)
 _CLONE = (56, 220)
 _MMAP = (9, 222)
-#: MAP_HUGETLB: pages that the machine's owner has set aside, and that count as nobody's memory.
+#: MAP_HUGETLB: pages that the administrator reserved and that are charged to no process.
 _MAP_HUGETLB = 0x40000
 _SOCKET = (41, 198)
 _SOCKETPAIR = (53, 199)
 _SOCK_STREAM, _SOCK_TYPE_MASK = 1, 0xF
 _PRCTL = (157, 167)
 _PR_SET_CHILD_SUBREAPER = 36
-#: Calls on the files of whoever owns them. They do nothing and report success: libraries that copy a file call them.
+#: Calls that a file's owner may make. They do nothing and report success: libraries make them when they copy a file.
 _OWNERS = {
     "chmod": (90, -1), "fchmod": (91, 52), "fchmodat": (268, 53), "chown": (92, -1), "fchown": (93, 55),
     "lchown": (94, -1), "fchownat": (260, 54), "utime": (132, -1), "utimes": (235, -1), "futimesat": (261, -1),
     "utimensat": (280, 88), "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7),
     "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
 }  # fmt: skip
-#: Calls on processes of the same user: the first argument is a process id, 0 for the caller's own.
+#: Calls on processes of the same user. The first argument is a process id; 0 is the caller.
 _ON_A_PROCESS = {
     "prlimit64": (302, 261), "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119),
     "sched_setparam": (142, 118), "sched_setattr": (314, 274),
@@ -80,7 +80,7 @@ _ON_A_PROCESS = {
 _ON_ANY_PROCESS = {"setpriority": (141, 140), "ioprio_set": (251, 30)}
 _AF_UNIX = 1
 _SETSOCKOPT = (54, 208)
-#: SO_SNDBUF and SO_SNDBUFFORCE: a buffer is kernel memory, which no process is charged for.
+#: SO_SNDBUF and SO_SNDBUFFORCE: a socket's buffer is kernel memory that is charged to no process.
 _SEND_BUFFER = (7, 32)
 #: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET.
 _NAMESPACE_FLAGS = 0x7E020000
@@ -99,14 +99,14 @@ def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> 
 
 
 def _refuse_when(number: int, error: int) -> list[bytes]:
-    """Refuse a call, or an argument; none where the architecture does not have it (-1)."""
+    """Refuse a call, or an argument's value; no instructions for -1, a call that the architecture lacks."""
     if number < 0:
         return []
     return [_instruction(_EQUAL, number, 0, 1), _instruction(_RETURN, _ERRNO | error)]
 
 
 def _refuse_from(first: int, behind: int) -> list[bytes]:
-    """There are no calls with the numbers from ``first`` on, until ``behind``: libraries take others."""
+    """Refuse the calls numbered ``first`` to ``behind - 1`` as unknown, so that libraries use others."""
     return [
         _instruction(_AT_LEAST, first, 0, 2),
         _instruction(_AT_LEAST, behind, 1, 0),
@@ -148,17 +148,16 @@ def _refuse_flags(number: int, place: int, flags: int) -> list[bytes]:
 
 
 def _without_namespaces(column: int) -> list[bytes]:
-    """The further refusals where there are no namespaces."""
     code = _refuse_when(_SOCKET[column], errno.EAFNOSUPPORT)
     code += [
         _instruction(_EQUAL, _SOCKETPAIR[column], 0, 5),
         _instruction(_LOAD, _ARGUMENT_AT + 8),
         _instruction(_AND, _SOCK_TYPE_MASK),
-        _instruction(_EQUAL, _SOCK_STREAM, 1, 0),  # others can send to a name
+        _instruction(_EQUAL, _SOCK_STREAM, 1, 0),  # other types can send to any name
         _instruction(_RETURN, _ERRNO | errno.EPERM),
         _instruction(_RETURN, _ALLOW),
     ]
-    # Orphans stay with the first process, and are found.
+    # Orphans must go to the zygote, which ends them.
     code += _refuse_argument(_PRCTL[column], 0, (_PR_SET_CHILD_SUBREAPER,))
     code += _refuse_argument(_IOCTL[column], 1, _SET_ATTRIBUTES)
     for numbers in _OWNERS.values():
@@ -178,7 +177,7 @@ def program(machine: str = "", reduced: bool = False) -> bytes:
         _instruction(_EQUAL, architecture, 1, 0),
         _instruction(_RETURN, _KILL),
         _instruction(_LOAD, _NUMBER_AT),
-        _instruction(_AT_LEAST, _NEWEST + 1, 0, 1),  # those of x32, too
+        _instruction(_AT_LEAST, _NEWEST + 1, 0, 1),  # also refuses x32's calls
         _instruction(_RETURN, _ERRNO | errno.ENOSYS),
         *_refuse_from(*_NOT_GIVEN[column]),
     ]

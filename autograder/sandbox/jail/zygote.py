@@ -1,13 +1,13 @@
 """The zygote: imports the libraries once and forks a jailed child for each submission.
 
-It is launched as a new interpreter (``python zygote.py DESCRIPTOR``) that never held a secret, reads its
-configuration from the control socket, and neither runs a student's code nor reads anything from a student.
+It is launched as a new interpreter (``python zygote.py DESCRIPTOR``), so that it never held a secret. It reads its
+configuration from the control socket. It neither runs a student's code nor reads data from a student.
 
-Control messages are JSON lines. In: the configuration, then ``{"spawn": limits}`` with the descriptor of
-the session's socket, or ``{"reap": pid}``, or ``{"clone": modules, "outer_uid": uid}`` with the descriptor of a
-control socket: a copy of this process imports those modules too and serves there. Out: ``{"ready": isolation}`` or
-``{"error": sentence}``; ``{"pid": pid, "scratch": folder, "elsewhere": folders}`` with the child's pidfd; ``{"status": wait status, "cpu": seconds,
-"peak": bytes more than at the fork}``.
+Control messages are JSON lines. In: the configuration, then ``{"spawn": limits}`` with the descriptor of the session's
+socket, ``{"reap": pid}``, or ``{"clone": modules, "outer_uid": uid}`` with the descriptor of a control socket, on which a
+copy of this process serves after importing those modules. Out: ``{"ready": isolation}`` or ``{"error": sentence}``;
+``{"pid": pid, "scratch": folder, "elsewhere": folders}`` with the child's pidfd; ``{"status": wait status,
+"cpu": seconds, "peak": bytes more than at the fork}``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_LINE = 1 << 20
 
 
 def load_package(folder: str) -> None:
-    """Import the package ``autograder.sandbox`` from ``folder`` under the name ``sandbox``, whatever is on the path."""
+    """Import the package ``autograder.sandbox`` from ``folder`` under the name ``sandbox``, regardless of sys.path."""
     spec = importlib.util.spec_from_file_location(
         "sandbox", f"{folder}/__init__.py", submodule_search_locations=[folder]
     )
@@ -44,7 +44,7 @@ def load_package(folder: str) -> None:
 
 
 def relocate_package(old: str, new: str) -> None:
-    """Look for the package's modules that are not imported yet in ``new``, its place in the new root."""
+    """Import further modules of the package from ``new``, its place in the new root, instead of ``old``."""
     for name, module in list(sys.modules.items()):
         if name == "sandbox" or name.startswith("sandbox."):
             for path in getattr(module, "__path__", []):
@@ -52,7 +52,7 @@ def relocate_package(old: str, new: str) -> None:
 
 
 class Control:
-    """An end of the control socket, the zygote's or the harness's: JSON lines, and descriptors beside them."""
+    """One end of the control socket: sends and receives JSON lines, with descriptors."""
 
     def __init__(self, connection: socket.socket):
         self.socket = connection
@@ -60,12 +60,12 @@ class Control:
         self.descriptors: list[int] = []
 
     def receive(self, seconds: float | None = None) -> dict[str, Any] | None:
-        """The next message, or ``None`` when the other end is closed. Raises ``TimeoutError`` after so many seconds."""
+        """The next message, or ``None`` if the other end is closed. Raises ``TimeoutError`` after ``seconds``."""
         self.socket.settimeout(seconds)
         while b"\n" not in self.buffer:
             try:
                 data, descriptors, _, _ = socket.recv_fds(self.socket, MAX_LINE, 4)
-            except ConnectionResetError:  # it was closed with an answer unread
+            except ConnectionResetError:  # the other end closed with an unread answer
                 return None
             self.descriptors += descriptors
             if not data:
@@ -76,7 +76,7 @@ class Control:
         return message
 
     def send(self, message: dict[str, Any], *descriptors: int) -> None:
-        """Send a message, with descriptors. Raises ``OSError`` where nobody listens any more."""
+        """Send a message, with descriptors. Raises ``OSError`` if the other end is closed."""
         line = json.dumps(message).encode() + b"\n"
         if descriptors:
             socket.send_fds(self.socket, [line], descriptors)
@@ -84,7 +84,7 @@ class Control:
             self.socket.sendall(line)
 
     def answer(self, message: dict[str, Any], *descriptors: int) -> None:
-        """Send a message from the zygote, and end the process where nobody listens any more."""
+        """Send a message from the zygote; end the process if the other end is closed."""
         try:
             self.send(message, *descriptors)
         except (BrokenPipeError, ConnectionResetError):
@@ -115,9 +115,9 @@ def enter_namespaces(config: dict[str, Any]) -> None:
 
 
 def choose_jail(config: dict[str, Any]) -> Any:
-    """Enter namespaces, or prepare what takes their place where the configuration allows that: the class of the jails.
+    """Enter namespaces or, if the configuration allows it, prepare a jail without them. Returns the jail's class.
 
-    Returns in the process that goes on. Raises ``NoIsolation`` where there is not enough.
+    Returns in the process that goes on. Raises ``NoIsolation`` if the isolation is not sufficient.
     """
     from sandbox.jail import reduced
     from sandbox.jail.jail import NamespaceJail
@@ -142,7 +142,7 @@ def choose_jail(config: dict[str, Any]) -> Any:
 
 
 class NoIsolation(RuntimeError):
-    """There is not enough isolation. The text says why, in one sentence."""
+    """The isolation is not sufficient. The text says why, in one sentence."""
 
 
 def in_words(error: BaseException) -> str:
@@ -157,7 +157,7 @@ def in_words(error: BaseException) -> str:
 
 
 def try_namespaces(config: dict[str, Any]) -> str:
-    """Enter the namespaces in a copy of this process, and return "" there. Where they cannot be had, return why, here."""
+    """Enter the namespaces in a copy of this process and return "" there. On failure, return the reason in this process."""
     from sandbox.jail import namespaces as ns
     from sandbox.jail.jail import NamespaceJail
 
@@ -182,13 +182,13 @@ def try_namespaces(config: dict[str, Any]) -> str:
     if not trouble:
         os.closerange(3, 1024)
     _, status = os.waitpid(copy, 0)
-    if not trouble:  # it served in this process's place
+    if not trouble:  # the copy served in this process's place
         os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
     return trouble
 
 
 def trial(jail: Any, look: Callable[[], str] = str) -> str:
-    """Fork a child into the jail and call ``look`` there: "", or what is wrong, in words."""
+    """Fork a child into the jail and call ``look`` there. Returns its sentence about what is wrong, or ""."""
     reader, writer = os.pipe()
     jail.before_fork()
     child = os.fork()
@@ -209,12 +209,12 @@ def trial(jail: Any, look: Callable[[], str] = str) -> str:
     return trouble
 
 
-def what_is_closed(config: dict[str, Any], jail: Any) -> str:
-    """In a child's jail: what it cannot read of what its imports need, in a sentence; "" for nothing."""
+def unreadable_imports(config: dict[str, Any], jail: Any) -> str:
+    """In a child's jail: a sentence about files that its imports need and it cannot read; "" for none."""
     from sandbox.jail import visible
 
-    closed = visible.closed(jail.needed(config)) or (
-        config["outer_uid"] and visible.closed_packages(config["hidden"])
+    closed = visible.unreadable(jail.needed(config)) or (
+        config["outer_uid"] and visible.unreadable_packages(config["hidden"])
     )
     return (
         f"submissions need all in {closed} and may not read it: `chmod -R a+rX {closed}` lets them"
@@ -224,12 +224,12 @@ def what_is_closed(config: dict[str, Any], jail: Any) -> str:
 
 
 def import_libraries(config: dict[str, Any]) -> Any:
-    """Import what submissions use; return the shell that every child inherits."""
+    """Import the libraries that submissions use. Returns the shell that every child inherits."""
     fonts = Path(os.environ["MPLCONFIGDIR"])
     fonts.mkdir(exist_ok=True)
     for name, text in config["fonts"].items():
         (fonts / name).write_text(text)
-    from sandbox.child import executor, shell  # noqa: F401 (children need them when the folder is unmounted)
+    from sandbox.child import executor, shell  # noqa: F401 (children need them after the folder is unmounted)
 
     lab_shell = shell.make_shell()
     import matplotlib.pyplot  # noqa: F401
@@ -242,7 +242,7 @@ def import_libraries(config: dict[str, Any]) -> Any:
 
 
 def import_modules(names: list[str]) -> None:
-    """Import the modules, and call ``prepare(what)`` of one that is named ``module:what``; none may leave a thread behind."""
+    """Import the modules; for ``module:what`` also call the module's ``prepare(what)``. No module may leave a thread running."""
     had_torch = "torch" in sys.modules
     for name in names:
         try:
@@ -261,7 +261,7 @@ def import_modules(names: list[str]) -> None:
 
 
 def warm_up_torch(torch: Any) -> None:
-    """Do what makes PyTorch load the code of the first gradient."""
+    """Compute a gradient, so that PyTorch loads its code for that now."""
     torch.set_num_threads(1)
     torch.nn.Linear(2, 2)(torch.ones(1, 2)).sum().backward()
     str(torch.zeros(2, 2))
@@ -269,7 +269,7 @@ def warm_up_torch(torch: Any) -> None:
 
 
 def warm_up_optimizers(torch: Any) -> None:
-    """Make PyTorch load its compiler, as the first optimizer does: that takes longer than all its other imports."""
+    """Make an optimizer, so that PyTorch loads its compiler now: that takes longer than all its other imports."""
     layer = torch.nn.Linear(2, 2)
     layer(torch.ones(1, 2)).sum().backward()
     for optimizer in (torch.optim.SGD, torch.optim.Adam):
@@ -278,7 +278,7 @@ def warm_up_optimizers(torch: Any) -> None:
 
 
 def thread_count() -> int:
-    """The number of this process's threads, after a moment for those that are about to end."""
+    """The number of this process's threads, after a short wait for ending threads."""
     deadline = time.monotonic() + 2.0
     while (count := len(os.listdir("/proc/self/task"))) > 1 and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -318,7 +318,7 @@ def run_child(descriptor: int, jail: Any, lab_shell: Any) -> None:
 
 
 def receive(requests: io.BufferedReader, wire: types.ModuleType) -> bytes:
-    """The next frame; the process exits when there is none."""
+    """The next frame. The process exits if there is none."""
     prefix = requests.read(wire.PREFIX.size)
     length = sum(wire.frame_lengths(prefix)) if prefix else 0
     rest = requests.read(length)
@@ -356,7 +356,7 @@ def serve(control: Control, jail: Any, lab_shell: Any) -> None:
             control.socket.close()
             run_child(descriptor, jail, lab_shell)
         os.close(descriptor)
-        children.exits.pop(child, None)  # an earlier process of that number
+        children.exits.pop(child, None)  # an earlier process with the same id
         pidfd = os.pidfd_open(child)
         control.answer({"pid": child, **jail.after_fork(child)}, pidfd)
         os.close(pidfd)
@@ -364,10 +364,9 @@ def serve(control: Control, jail: Any, lab_shell: Any) -> None:
 
 
 def prepare_clone(control: Control, jail: Any, message: dict[str, Any]) -> bool:
-    """In the copy: import the modules and report; False when they cannot be imported.
+    """In the copy: import the modules and report. Returns False if they cannot be imported.
 
-    Its submissions run under another host user id, so that limits that count by user, and the right to send signals,
-    stay apart.
+    Its submissions run under another host user id, because limits per user and the right to send signals depend on it.
     """
     modules = message["clone"]
     jail.become_clone(message["outer_uid"])
@@ -387,7 +386,7 @@ def prepare_clone(control: Control, jail: Any, message: dict[str, Any]) -> bool:
 
 
 def report_failure(control: Control, error: str) -> None:
-    """Tell the harness why there is no sandbox, also in reply to every clone that it asks for."""
+    """Tell the harness why there is no sandbox, also in reply to each request for a clone."""
     control.answer({"error": error})
     while (message := control.receive()) is not None:
         if "clone" in message:
@@ -395,7 +394,7 @@ def report_failure(control: Control, error: str) -> None:
 
 
 class Children:
-    """The forked children, and how the latest ended."""
+    """The forked children, and the exit status of those that ended."""
 
     def __init__(self, jail: Any):
         self.jail = jail
@@ -427,13 +426,13 @@ class Children:
 
 def main() -> None:
     """Set up, report and serve."""
-    os.umask(0o022)  # what is made here is for another user to read
+    os.umask(0o022)  # another user must read the files made here
     control = Control(socket.socket(fileno=int(sys.argv[1])))
     config = control.receive()
     if config is None:
         return
     sys.argv[1:] = []
-    gc.disable()  # until the imports are over: they make much, and no garbage
+    gc.disable()  # until the imports are over: they make many objects and no garbage
     load_package(config["harness"])
     from sandbox.jail import rootfs, visible
     from sandbox.jail.jail import NamespaceJail
@@ -449,7 +448,7 @@ def main() -> None:
         if thread_count() != 1:
             raise RuntimeError(f"a library started threads ({thread_count()} run): a safe fork needs one")
         jail = jail_of(config)
-        if trouble := trial(jail, lambda: what_is_closed(config, jail)):
+        if trouble := trial(jail, lambda: unreadable_imports(config, jail)):
             raise NoIsolation(trouble)
     except Exception as error:
         report_failure(control, in_words(error))

@@ -9,11 +9,11 @@ themselves, and everything else as a list that starts with a tag (``["a", "<f8",
 array). ``lengths`` says how the body is cut into buffers; the tree uses each buffer once, in order, so a
 short header can never multiply a long buffer.
 
-Values are rebuilt from an allowlist. Nothing is unpickled, evaluated or looked up by name, every length is
-checked before memory is allocated for it, and whatever is wrong with a frame raises ``WireError``.
+Only values of allowed types are rebuilt. Nothing is unpickled, evaluated or looked up by name. Every length is checked
+before memory is allocated for it. A wrong frame raises ``WireError``.
 
-These modules run on both sides of the boundary and therefore need only the standard library and NumPy
-(and PyTorch, imported only when a tensor is sent).
+These modules run on both sides of the boundary. They need only the standard library and NumPy (and PyTorch, imported only
+when a tensor is sent).
 """
 
 from __future__ import annotations
@@ -65,11 +65,10 @@ def encode(
 ) -> bytes:
     """The frame for ``value``.
 
-    ``refer`` may turn a value of another type into a ``Reference``; where it returns ``None``, only the type's name is sent.
-    ``for_arguments`` keeps the memory layout of arrays and the ``requires_grad`` flag of tensors; without
-    it arrays arrive contiguous, tensors detached, and iterators as lists. ``in_order`` writes equal sets in one order,
-    whatever the process. Raises ``WireError`` when the
-    value is too large or too deep. An iterator's own exception passes through.
+    ``refer`` may turn a value of another type into a ``Reference``; if it returns ``None``, only the type's name is sent.
+    ``for_arguments`` keeps the memory layout of arrays and the ``requires_grad`` flag of tensors. Otherwise arrays arrive
+    contiguous, tensors detached, and iterators as lists. ``in_order`` writes equal sets in the same order in every process.
+    Raises ``WireError`` if the value is too large or too deep. An iterator's own exception passes through.
     """
     encoder = Encoder(limits, refer, for_arguments, in_order)
     tree = encoder.tree(value, 0)
@@ -86,11 +85,11 @@ def decode(
     resolve: Callable[[Reference], Any] | None = None,
     on_held: Callable[[int], None] | None = None,
 ) -> Any:
-    """The value that ``frame`` holds. Raises ``WireError`` and nothing else, whatever the bytes are.
+    """The value that ``frame`` holds. Raises only ``WireError``, whatever the bytes.
 
-    ``on_held`` is told how many bytes the value takes in memory, at most.
+    ``on_held`` is called with the most bytes that the value takes in memory.
 
-    ``resolve`` turns a ``Reference`` into what it refers to (without it references are refused).
+    ``resolve`` turns a ``Reference`` into its object (without it references are refused).
     A value of a type that cannot be sent raises ``OpaqueError``.
     """
     try:
@@ -109,7 +108,7 @@ def decode(
 
 
 def frame_lengths(prefix: bytes, limits: WireLimits = LIMITS) -> tuple[int, int]:
-    """Header and body length of the frame that starts with ``prefix``; ``WireError`` when over the limits."""
+    """Header and body length of the frame that starts with ``prefix``. Raises ``WireError`` if over the limits."""
     if len(prefix) != PREFIX.size:
         raise WireError("the frame is cut short")
     magic, header_bytes, body_bytes = PREFIX.unpack(prefix)

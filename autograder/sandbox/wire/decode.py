@@ -1,4 +1,4 @@
-"""The decoding half of the wire format: untrusted bytes to a value, or ``WireError``."""
+"""The decoding half of the wire format: turns untrusted bytes into a value, or raises ``WireError``."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .types import (
     WireLimits,
 )
 
-#: What a part takes as an object beyond its bytes in the frame: a number, text or list, an array, a tensor, a generator;
-#: and what some take on top of that: each axis of an array, what stands for an object on the other side.
+#: The bytes of an object beyond those in the frame: a number, text or list; an array; a tensor; a generator. Then the
+#: additional bytes for each axis of an array, and for a reference.
 PART_BYTES, ARRAY_BYTES, TENSOR_BYTES, GENERATOR_BYTES = 64, 256, 1024, 8192
 AXIS_BYTES, REFERENCE_BYTES = 16, 256
-#: What the objects of one frame may take in all.
+#: The most bytes of all objects of one frame.
 MAX_HELD_BYTES = 256 << 20
 
 _Set = TypeVar("_Set", set[Any], frozenset[Any])
@@ -48,11 +48,11 @@ class Decoder:
         self.limits = limits
         self.resolve = resolve
         self.items_left = limits.items
-        #: Bytes that the value's objects take beyond those of the frame.
+        #: Bytes of the value's objects beyond those of the frame.
         self.held = 0
         self.position = PREFIX.size + header_bytes
         header = bytes(self.frame[PREFIX.size : self.position])
-        # Each part of the tree costs at least one of these characters: this bounds what JSON can build.
+        # Each part of the tree needs one of these characters, so this bounds what JSON can build.
         if header.count(b",") + header.count(b"[") + header.count(b"{") > 4 * limits.items:
             raise WireError("the frame has too many parts")
         content = json.loads(header.decode("ascii"))
@@ -107,7 +107,7 @@ class Decoder:
             raise WireError("the value takes too much memory")
 
     def text(self, text: str) -> str:
-        """The text; one wide character makes all of its characters wide."""
+        """The text, whose memory is counted: one wide character makes all its characters wide."""
         if not text.isascii():
             self.hold(sys.getsizeof(text))
         return text
@@ -143,7 +143,7 @@ class Decoder:
 
     def decode_range(self, tree: list[Any], depth: int) -> range:
         value = range(*self.decode_integers(tree, depth, 3))
-        self.spend(_length(value))  # whoever reads it as numbers holds as many
+        self.spend(_length(value))  # a reader may turn it into that many numbers
         return value
 
     def decode_integers(self, tree: list[Any], depth: int, count: int) -> list[int]:
@@ -163,13 +163,13 @@ class Decoder:
             _malformed("a shape")
         if not all(type(side) is int and 0 <= side <= self.limits.total_bytes for side in shape):
             _malformed("a shape")
-        # An empty array may not claim sides whose product, in a sum over the empty axis, fills the memory.
+        # An empty array's other sides are limited too: a sum over the empty axis has their product as its size.
         if 0 in shape and math.prod(max(side, 1) for side in shape) > self.limits.items:
             _malformed("a shape")
         return tuple(shape)
 
     def array_from_buffer(self, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-        """A writable flat array of the next buffer, whose length must be what dtype and shape say."""
+        """A writable flat array of the next buffer, whose length must match dtype and shape."""
         count = math.prod(shape)
         buffer = self.next_buffer()
         if len(buffer) != count * dtype.itemsize:
@@ -192,7 +192,7 @@ class Decoder:
             return flat.reshape(shape, order="F")
         if layout != "S":
             _malformed("an array's layout")
-        self.hold(flat.nbytes)  # every other number is one that nobody sees
+        self.hold(flat.nbytes)  # a strided array holds as many unused numbers again
         strided = np.zeros((*shape[:-1], 2 * shape[-1]), dtype)[..., ::2]
         strided[...] = flat.reshape(shape)
         return strided
@@ -276,7 +276,7 @@ class Decoder:
 
 
 def _length(value: range) -> int:
-    """Its length, which may be more than ``len`` can say."""
+    """The range's length, which may be too large for ``len``."""
     return max(0, (value.stop - value.start + value.step - (1 if value.step > 0 else -1)) // value.step)
 
 
@@ -294,7 +294,7 @@ def _dtype(code: Any) -> np.dtype:
 
 
 def _checked_keys(keys: list[Any]) -> list[Any]:
-    """The keys, unless so many share a hash that building the table would never end."""
+    """The keys. Raises ``WireError`` if so many share a hash that building the table would take too long."""
     if len(keys) > HASH_COLLISIONS:
         [(_, most)] = collections.Counter(map(hash, keys)).most_common(1)
         if most > HASH_COLLISIONS:

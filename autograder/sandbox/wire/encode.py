@@ -1,4 +1,4 @@
-"""The encoding half of the wire format: a value to a tree of tags and a list of buffers."""
+"""The encoding half of the wire format: turns a value into a tree of tags and a list of buffers."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Encoder:
         return ["y", value.str] if DTYPE.fullmatch(value.str) else self.encode_opaque(type_name(value))
 
     def encode_generator(self, value: np.random.Generator, depth: int) -> Any:
-        if type(value.bit_generator) is not np.random.PCG64:  # that of ``default_rng``
+        if type(value.bit_generator) is not np.random.PCG64:  # the one of ``default_rng``
             return self.encode_opaque(type_name(value.bit_generator))
         state = value.bit_generator.state
         parts = (state["state"]["state"], state["state"]["inc"], state["has_uint32"], state["uinteger"])
@@ -148,9 +148,9 @@ class Encoder:
         return ["o", name[:80]]
 
     def encode_other(self, value: Any, depth: int) -> Any:
-        """A type that is not in the table: a subclass of one, a type of PyTorch, or a reference."""
+        """Encode a value whose type is not in the table: a subclass, a PyTorch type, or a reference."""
         kind = type(value)
-        if issubclass(kind, np.generic):  # before the rest: np.float64 is a float and np.str_ a str
+        if issubclass(kind, np.generic):  # first, because np.float64 is a float and np.str_ a str
             return self.encode_number(value, depth)
         if issubclass(kind, np.ndarray):
             return self.encode_array(np.ndarray.view(value, np.ndarray), depth)
@@ -206,15 +206,15 @@ class Encoder:
         return ["T", name, array, bool(self.for_arguments and value.requires_grad)]
 
 
-#: The kinds of items in an array that travels: numbers and texts.
+#: The kinds of array items that can be sent: numbers and texts.
 _KINDS = "biufcSU"
 
-#: What an array of objects may hold to be an array of numbers.
+#: The types of objects that an array may hold to be sent as an array of numbers.
 _EXACT = (int, float, fractions.Fraction, decimal.Decimal, np.integer, np.floating)
 
 
 def _as_floats(value: np.ndarray) -> np.ndarray:
-    """An array of fractions, decimals or Python's own numbers in double precision; any other array of objects as it is."""
+    """Convert an array of fractions, decimals or Python's own numbers to double precision; leave other arrays unchanged."""
     if not all(isinstance(item, _EXACT) for item in value.flat):
         return value
     try:
@@ -224,13 +224,13 @@ def _as_floats(value: np.ndarray) -> np.ndarray:
 
 
 def _as_array(value: Any) -> np.ndarray | None:
-    """The array that a data frame, a buffer or a student's own class says it is; None where it says none, or not one of numbers or texts."""
+    """The array that a data frame, buffer or student's class converts to; None if it converts to no array of numbers or texts."""
     if not (hasattr(type(value), "__array__") or isinstance(value, (memoryview, array.array))):
         return None
     try:
         found = np.asarray(value)
         found = _as_floats(found) if found.dtype.kind == "O" else found
-    except Exception:  # its own code says it
+    except Exception:  # a student's class may raise anything
         return None
     return found if found.dtype.kind in _KINDS else None
 
@@ -265,7 +265,7 @@ _ENCODERS: dict[type, Callable[[Encoder, Any, int], Any]] = {
     Reference: lambda encoder, value, depth: ["ref", value.kind, value.key],
 }
 
-#: A subclass of one of these is sent as the plain value inside it, an exact number as a float.
+#: A subclass of one of these types is sent as the plain value inside it; an exact number, as a float.
 _REDUCERS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (int, int.__index__),
     (float, float.__float__),

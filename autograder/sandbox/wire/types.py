@@ -15,7 +15,7 @@ PREFIX = struct.Struct("<4sIQ")
 
 #: Strings up to this many characters travel inside the header, longer ones as buffers.
 INLINE_STRING = 512
-#: Keys of a decoded dict or set that may share a hash (more is an attack on the hash table).
+#: The most keys of a decoded dict or set that may share a hash (more are an attack on the hash table).
 HASH_COLLISIONS = 64
 
 TORCH_DTYPES = (
@@ -45,7 +45,7 @@ ITERATORS: tuple[type, ...] = (
 
 
 class WireError(Exception):
-    """A value that cannot be sent, or a frame that is not what ``encode`` writes."""
+    """A value cannot be sent, or a frame does not have the format that ``encode`` writes."""
 
 
 class OpaqueError(WireError):
@@ -62,7 +62,7 @@ class WireLimits:
 
     header_bytes: int = 24 << 20
     total_bytes: int = 64 << 20
-    #: Parts of the tree and lengths of ranges together: what a reader may come to hold as objects.
+    #: The most objects that a reader may hold: parts of the tree plus lengths of ranges.
     items: int = 1_000_000
     depth: int = 48
     integer_bits: int = 14_000
@@ -73,7 +73,7 @@ LIMITS = WireLimits()
 
 @dataclass(frozen=True)
 class Reference:
-    """Refers to something that stays on its side: a ``callback``, a ``handle`` or a ``name``."""
+    """Refers to an object that stays on its own side: a ``callback``, a ``handle`` or a ``name``."""
 
     kind: str
     key: int | str
@@ -90,5 +90,5 @@ def type_name(value: object) -> str:
 
 
 def clean_text(text: str, max_length: int) -> str:
-    """At most ``max_length`` characters of an untrusted text, without those that UTF-8 cannot encode."""
+    """The first ``max_length`` characters of an untrusted text; those that UTF-8 cannot encode become “?”."""
     return text[:max_length].encode("utf-8", "replace").decode("utf-8")

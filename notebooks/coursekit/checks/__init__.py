@@ -1,1 +1,1 @@
-"""Public checks, one file a lab."""
+"""Public checks: run them on students' functions, and explain in words what is wrong."""

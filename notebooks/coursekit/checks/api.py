@@ -1,7 +1,7 @@
-"""The card: what a student sees at once after writing a function, in words.
+"""Runs public checks and shows cards: what a student sees at once after writing a function.
 
-The checks of a question are data, written by ``autograder build`` (``questions.py``). A card explains the first ✗ only: what a later
-check would guess from numbers that are already wrong may be false.
+The checks of a question are data, written by ``autograder build`` (``questions.py``). A card explains only the first ✗, because a
+later check's guess from numbers that are already wrong may be false.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["check", "names_beside", "progress", "start"]
 
 
 class NotYet(Exception):
-    """What a card says, for nbgrader's Validate: it shows no cards, but the text of errors."""
+    """A card's text as an exception, for nbgrader's Validate, which shows errors and no cards."""
 
     def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
@@ -40,7 +40,7 @@ _last_card: cards.Card | None = None
 
 
 def start(lab: str) -> None:
-    """Begin a lab: load its checks, set the figures' style and say how the lab works."""
+    """Begin a lab: load its checks, set the figures' style and show how the lab works."""
     global _lab
     _lab = lab
     last_verdicts.clear()
@@ -57,24 +57,24 @@ def checks_of(lab: str, question: str) -> tuple[PartCheck, ...]:
 
 
 def forbidden_calls(lab: str, question: str) -> tuple[str, ...]:
-    """The library functions that ``question`` asks to write and that may therefore not be called."""
+    """The library functions that an answer to ``question`` must not call, because the student is to write them."""
     return questions_of(lab)[question].forbidden if question in questions_of(lab) else ()
 
 
 def is_stub(error: BaseException) -> bool:
-    """Whether an error is the empty answer's ``raise NotImplementedError()``: PyTorch's own come with a sentence."""
+    """Whether an error is the stub's ``raise NotImplementedError()``. PyTorch's own have a message."""
     return isinstance(error, NotImplementedError) and not error.args
 
 
 def judge(
     lab: str, question: str, function: Any, errors: list[tuple[str, Exception]] | None = None
 ) -> Verdict:
-    """Run the public checks of ``question`` on ``function`` and return the verdict; shows nothing.
+    """Run the public checks of ``question`` on ``function``. Returns the verdict and shows nothing.
 
-    ``errors`` gets what was raised, with the name of the check that was running.
+    ``errors`` receives (name of the check, exception) for each error.
 
-    Of the marks that fail, the first has its hint, and later ones only where an error was raised: that is no guess.
-    A check that does not end in time is the last one.
+    The first failed mark has a hint. Later failed marks have one only for an error, which is no guess. A check that takes too
+    long is the last one that runs.
     """
     checks = checks_of(lab, question)
     if not checks:
@@ -113,14 +113,14 @@ def judge(
     return Verdict(question, tuple(marks))
 
 
-#: What a card says of an answer that does not return the same again.
+#: The hint for an answer that gives another result when called again.
 ANSWERS_DIFFER = (
     "asked the same again, it gives another result: does it keep something of an earlier call (in a list or an array that is made "
     "outside of the function, or as the default of an argument), or draw from a generator of its own?"
 )
 
 
-#: What a card says of an answer that writes into what it has returned before.
+#: The hint for an answer that overwrites a result that it returned before.
 RESULTS_OVERWRITTEN = (
     "what your function has returned changes when it is called again: it writes into the same array or list at each call. Make a new one "
     "inside of the function"
@@ -128,9 +128,9 @@ RESULTS_OVERWRITTEN = (
 
 
 def _add_differing_answers(marks: list[Mark], answer: Any, sitting: Sitting) -> None:
-    """One red line for an answer that does not return the same again, or changes what it has returned before.
+    """Add a red line for an answer that gives another result when called again, or changes an earlier result.
 
-    What a check said of its values may be false then, unless they are all those of one misconception.
+    Then hints about its values may be false, unless all values are those of one misconception.
     """
     if sitting.hint():
         return
@@ -155,16 +155,16 @@ def _add_differing_answers(marks: list[Mark], answer: Any, sitting: Sitting) -> 
 
 
 def _unwritten_question(lab: str, error: BaseException) -> str:
-    """The question of the lab whose stub raised an error; empty where none did."""
+    """The question of the lab whose stub raised the error; "" if none did."""
     frames = traceback.walk_tb(error.__traceback__)
     name = [frame.f_code.co_qualname.split(".")[0] for frame, _ in frames][-1]
     return name if name in questions_of(lab) else ""
 
 
 def _mend_that_first(verdict: Verdict, function: Any) -> Verdict:
-    """The verdict with one hint only, where a red answer uses an earlier one whose card is red, too.
+    """The verdict with only one hint, if a red answer uses an earlier one whose card is also red.
 
-    What the later checks see may follow from the earlier answer, so any other hint could be false.
+    The failures may follow from the earlier answer, so other hints could be false.
     """
     used = _names_used(function)
     red = [
@@ -203,7 +203,7 @@ def _with_helpers(answer: Any) -> list[Any]:
 
 
 def _names_in(code: CodeType) -> set[str]:
-    """The names that a code takes from the notebook: ``softmax``, but not that of ``x.softmax()``."""
+    """The notebook's names that code uses: ``softmax``, but not the method in ``x.softmax()``."""
     steps = dis.get_instructions(code)
     names = {str(step.argval) for step in steps if step.opname.endswith(("_GLOBAL", "_GLOBALS", "_NAME"))}
     return names.union(*(_names_in(part) for part in code.co_consts if isinstance(part, CodeType)))
@@ -213,16 +213,16 @@ def _codes_of(answer: Any) -> list[CodeType]:
     return [part.__code__ for part in _functions_of(answer)]
 
 
-#: Of these an answer is not made: what their decorators put around it, the methods of their classes.
+#: Functions of these libraries, such as their decorators' wrappers and their classes' methods, are no part of an answer.
 _LIBRARIES = frozenset(["torch", "numpy", "scipy", "matplotlib", *sys.stdlib_module_names])
 _MAX_HELD = 1000
 
 
 def _functions_of(answer: Any) -> list[FunctionType]:
-    """The functions that an answer is made of.
+    """The student's functions that make up an answer.
 
-    A function itself, without a library's decorator, cache or ``partial`` around it; what one of the notebook's has inside; of a
-    class, or of an object, the methods, and the functions that it holds.
+    These are a function itself, without a library's decorator, cache or ``partial``; functions inside the notebook's decorators;
+    and the methods and stored functions of a class or object.
     """
     found: list[FunctionType] = []
     seen: dict[int, Any] = {}
@@ -242,7 +242,7 @@ def _is_a_librarys(module: Any) -> bool:
     return isinstance(module, str) and module.split(".")[0] in _LIBRARIES
 
 
-#: What stands around a function in a class, and cannot be called.
+#: Wrappers of functions in a class that cannot be called.
 _IN_CLASSES = (classmethod, property, functools.cached_property, functools.partialmethod)
 
 
@@ -251,7 +251,7 @@ def _may_hold(part: Any) -> bool:
 
 
 def _held_by(part: Any) -> list[Any]:
-    """What a function, a class or an object has inside or around it."""
+    """The objects that a function, class or object contains or wraps."""
     if isinstance(part, ModuleType):
         return []
     if isinstance(part, property):
@@ -263,15 +263,15 @@ def _held_by(part: Any) -> list[Any]:
     if isinstance(part, type):
         kinds = [each for each in part.__mro__ if not _is_a_librarys(each.__module__)]
         return [method for each in kinds for method in vars(each).values()]
-    inside = [*getattr(part, "__dict__", {}).values()]  # ``__wrapped__`` among them
+    inside = [*getattr(part, "__dict__", {}).values()]  # includes ``__wrapped__``
     return [*inside, *(_closed_over(part) if isinstance(part, FunctionType) else [type(part)])]
 
 
 def _closed_over(function: FunctionType) -> list[Any]:
-    """The values of the names around a function, which those of a decorator's function has as well."""
+    """The values in a function's closure, such as the function that a decorator wraps."""
     values = []
     for cell in function.__closure__ or ():
-        with contextlib.suppress(ValueError):  # not yet known
+        with contextlib.suppress(ValueError):  # not bound yet
             values.append(cell.cell_contents)
     return values
 
@@ -291,13 +291,13 @@ def _forbidden_marks(lab: str, question: str, function: Any) -> list[Mark]:
     found = {
         name.rpartition(".")[2]: name for name in reversed(used_in(source, names, names_beside(function)))
     }
-    used = ", ".join(reversed(found.values()))  # one thing under two names is said once
+    used = ", ".join(reversed(found.values()))  # a function with two names is listed once
     hint = f"this question asks you to write it yourself, so {used} may not be used" if used else ""
     return [Mark("It is your own work: no library function does the job.", not used, hint)]
 
 
 def _source_of(answer: Any) -> str:
-    """The text of a function, or of a class's own methods (a notebook's classes have no text of their own)."""
+    """The source of a function, or of a class's own methods (``inspect`` finds no source for a notebook's class)."""
     texts: dict[bool, list[str]] = {False: [], True: []}  # functions, and methods
     for part in _functions_of(answer):
         with contextlib.suppress(OSError, TypeError):
@@ -308,20 +308,20 @@ def _source_of(answer: Any) -> str:
 
 
 def names_beside(answer: Any) -> dict[str, Any]:
-    """Where the names are looked up that an answer uses, of whatever kind it is: those of its notebook."""
+    """The global names of the notebook that defines an answer, whatever the answer's type."""
     homes = [part.__globals__ for part in _functions_of(inspect.unwrap(answer))]
     own = (home for home in homes if not str(home.get("__name__")).startswith("coursekit."))
     return next(own, homes[0] if homes else {})
 
 
 def _stumbled(error: Exception) -> str:
-    """An error in words that came up in the check itself."""
+    """A sentence about an error in the check itself."""
     words = f"{type(error).__name__}: {_shortened(str(error))}"
     return f"what your answer returns is not what is asked for: with it the check itself ends in {words}"
 
 
 def _where_it_raised(error: Exception) -> str:
-    """An error of a call in words, with the student's own line: the last frame that is not the kit's or a library's."""
+    """A sentence about a call's error, with the student's line: the last frame outside the kit and libraries."""
     message = f"your function raised {type(error).__name__}: {_shortened(str(error))}"
     frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_notebook(f.filename)]
     if frames:
@@ -340,9 +340,9 @@ def _shortened(text: str, limit: int = 200) -> str:
 
 
 def check(question: str, function: Any) -> cards.Card:
-    """Run the public checks of ``question`` and show a card: what holds, what does not, and why.
+    """Run the public checks of ``question`` and show a card: which hold, which do not, and why.
 
-    While nbgrader validates, a card that is not green is raised as ``NotYet``.
+    In nbgrader's Validate, a card that is not green is raised as ``NotYet``.
     """
     if _lab is None:
         raise ValueError("run the first cell of the lab (start) before you check a function")
@@ -363,12 +363,12 @@ def show_last_card() -> None:
 
 
 def state() -> tuple[str, list[str], dict[str, Verdict]]:
-    """The lab that was started, its questions, and what the last check of each found."""
+    """The started lab, its questions, and the last verdict on each."""
     if _lab is None:
         raise ValueError("run the first cell of the lab (start) first")
     return _lab, list(questions_of(_lab)), last_verdicts
 
 
 def progress() -> cards.Card:
-    """A card with every question of the lab: which are done, begun and still to do."""
+    """A card with every question of the lab and its state: done, begun or still to do."""
     return cards.present(cards.overview(*state()))

@@ -1,8 +1,8 @@
-"""Break it to believe it: a student writes the input on which wrong functions give themselves away.
+"""Break it to believe it: a student writes an input that exposes wrong functions.
 
-A lab prints a weak input that all impostors of a question pass. The student writes ``counterexample()``, the arguments
-for which they go wrong; their own function, whose check is green, says what is right. An author writes impostors in the
-question's file::
+A lab prints a weak input that all impostors of a question pass. The student writes ``counterexample()``, which returns
+arguments for which the impostors are wrong. The student's own function, whose check is green, gives the right result. An
+author writes impostors in the question's file::
 
     @question.impostor
     def divides_by_the_largest(right, N):
@@ -10,9 +10,9 @@ question's file::
         One survives: give it a row whose sum is not its largest entry.'''
         return right(N) / right(N).max(axis=1, keepdims=True)
 
-``right`` is the student's function: an impostor spoils its arguments or its result, so that no line of the kit holds
-half of an answer. What stands before “One survives:” is shown when the impostor is exposed, the rest while it is not. Nothing here
-is graded: a lab's twenty points pay for functions, and this costs extra minutes.
+``right`` is the student's function. An impostor changes its arguments or result, so that the kit contains no part of an
+answer. The text before “One survives:” is shown when the impostor is exposed, the rest while it is not. Nothing here is
+graded: a lab's twenty points are for functions.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def impostors(lab: str) -> Mapping[str, list[Callable[..., Any]]]:
 def break_it(
     counterexample: Callable[[], Any], right: Callable[..., Any], shown: Callable[..., Any] | None = None
 ) -> None:
-    """Show a card: which impostors the student's input exposes.
+    """Show a card with the impostors that the student's input exposes.
 
-    ``counterexample()`` returns a tuple of arguments (one argument may stand alone), and ``right`` is the student's own
-    function, named like its question. ``shown`` is a wrong function that the lab prints, where that is no half answer.
+    ``counterexample()`` returns a tuple of arguments, or a single argument. ``right`` is the student's own function, named
+    like its question. ``shown`` is a wrong function that the lab prints, if that does not give away an answer.
     """
     from coursekit.checks.api import state
 
@@ -60,7 +60,7 @@ def exposed(
     kin: list[Callable[..., Any]],
     shown: Callable[..., Any] | None = None,
 ) -> tuple[str, list[Mark]]:
-    """Why the input cannot be used (empty where it can), and a mark for each impostor: exposed or not."""
+    """The reason why the input cannot be used ("" if it can), and a mark for each impostor: exposed or not."""
     if arguments is None:
         return "Your `counterexample` returns None: does it end with a return?", []
     given = arguments if isinstance(arguments, tuple) else (arguments,)
@@ -86,19 +86,19 @@ def exposed(
 
 
 def _name_of(function: Any) -> str:
-    """Its name; an object that can be called, or a ``functools.partial``, has only its class's."""
+    """The function's name; for a callable object or ``functools.partial``, the class's name."""
     return getattr(function, "__name__", type(function).__name__)
 
 
 def _result_of(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """What a function returns for copies of the arguments, in the time of a check."""
+    """The function's result for copies of the arguments, within a check's time limit."""
     copies = [one if callable(one) else copy.deepcopy(one) for one in arguments]
     with np.errstate(all="ignore"):
         return time_limit.within(time_limit.SECONDS, function, *copies)
 
 
 def _differs(function: Callable[..., Any], arguments: tuple[Any, ...], truth: Any) -> bool:
-    """Whether a wrong function gives itself away: another answer, or an error where there is an answer."""
+    """Whether a wrong function is exposed: its result differs, or it raises an error."""
     try:
         return not values_match(_result_of(function, arguments), truth, rtol=1e-6, atol=1e-9)
     except (Exception, time_limit.TookTooLong):

@@ -1,8 +1,8 @@
-"""Whether a value is right, and whether two answers behave the same: one rule for all questions.
+"""Decides whether a value is right and whether two answers behave the same, by one rule for all questions.
 
-Right is what has the reference's structure (several results, keys, order, length), shape and kind of number, and its values
-within what honest single precision keeps. A list, a tuple, an array and a tensor of the same numbers are equal;
-where numbers are right, True is 1.
+A right value has the reference's structure (several results, keys, order, length), shape and kind of number, and its numbers
+within the accuracy of single precision. A list, tuple, array and tensor of the same numbers are equal. If numbers are
+expected, True is 1.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coursekit.checks.values import MAX_ITEMS, as_numbers, extent, values_match
+from coursekit.checks.values import MAX_ITEMS, are_close, as_numbers, extent, values_match
 
 Array = npt.NDArray[Any]
 
-#: A step in single precision leaves a float64 result off by this share of itself, and of what it is a mean of.
+#: Tolerances for float64 results after one step in single precision: relative, and relative to the mean's terms.
 RTOL, ATOL = 3e-6, 5e-6
-#: What a result in single precision, or in half, may be off.
+#: Tolerances for results in single or half precision.
 SINGLE_RTOL, SINGLE_ATOL = 2e-4, 2e-5
-#: Expected values below this are zero but for rounding.
+#: Expected values below this count as zero.
 _ZERO = 1e-9
 
 
 @dataclass(frozen=True)
 class Observed:
-    """What a scenario saw, compared with what it sees of the reference; ``rtol`` and ``atol`` replace the usual tolerances.
+    """A scenario's observation, compared with the reference's. ``rtol`` and ``atol`` replace the usual tolerances.
 
     ::
 
@@ -44,7 +44,7 @@ class Observed:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one call or scenario came to: a value, or the class of an error; and which arguments were changed.
+    """The outcome of one call or scenario: a value or the class of an error, and the arguments that were changed.
 
     A scenario's value is a tuple of ``Observed``.
     """
@@ -61,9 +61,9 @@ def difference(
     atol: float | None = None,
     only: int | None = None,
 ) -> str:
-    """How an outcome differs from the right one, in a word ("shape", "values", …); "" where it is right.
+    """The kind of difference from the right outcome ("shape", "values", …); "" if there is none.
 
-    Of several results ``only`` is the place of the one that counts.
+    If there are several results, only the one at position ``only`` counts.
     """
     if right.error:
         return "" if _is_error(outcome.error, right.error) else "no such error"
@@ -94,7 +94,7 @@ def alike(one: Outcome, other: Outcome, rtol: float | None = None, atol: float |
 
 
 def value_difference(value: Any, right: Any, rtol: float | None = None, atol: float | None = None) -> str:
-    """How ``value`` differs from ``right``, in a word; "" where it is as right.
+    """The kind of difference between ``value`` and ``right``; "" if there is none.
 
     >>> value_difference([1.0, 2.0], np.array([1.0, 2.0]))
     ''
@@ -102,7 +102,7 @@ def value_difference(value: Any, right: Any, rtol: float | None = None, atol: fl
     'kind'
     """
     if isinstance(right, np.ndarray) and right.dtype.kind not in "biufc":
-        right = right.tolist()  # of texts, say: compared item by item
+        right = right.tolist()  # for example texts, which are compared item by item
     if right is None or isinstance(right, (str, bytes)):
         right_kind = isinstance(value, type(right))  # NumPy has strings of its own
         return "" if right_kind and value == right else "nothing" if value is None else "kind"
@@ -129,7 +129,7 @@ def value_difference(value: Any, right: Any, rtol: float | None = None, atol: fl
 
 
 def _is_error(raised: str, wanted: str) -> bool:
-    """Whether an error is of the class asked for, or of one that derives from it."""
+    """Whether an error's class is the wanted one or derives from it."""
     kinds = getattr(builtins, raised, None), getattr(builtins, wanted, None)
     if isinstance(kinds[0], type) and isinstance(kinds[1], type):
         return issubclass(kinds[0], kinds[1])
@@ -157,7 +157,7 @@ def _mappings_differ(value: Any, right: Mapping[Any, Any], rtol: float | None, a
 def _sequences_differ(
     value: Any, right: list[Any] | tuple[Any, ...], rtol: float | None, atol: float | None
 ) -> str:
-    """Items one by one, in their order; an array's are its rows."""
+    """Compare sequences item by item; the items of an array are its rows."""
     if not isinstance(value, (list, tuple)):
         array = as_numbers(value)
         if array is None or array.ndim == 0:
@@ -178,18 +178,10 @@ def _numbers_differ(a: Array, e: Array, rtol: float | None, atol: float | None) 
     if kinds[0] not in "biufc" or (kinds[1] == "b" and kinds[0] != "b") or ("c" in kinds and kinds[1] != "c"):
         return "kind"
     if kinds[1] in "biu" and rtol is None and atol is None:
-        close = _are_close(a, e, 1e-9, 0.0) if kinds[0] == "f" else bool(np.array_equal(a, e))
+        close = are_close(a, e, 1e-9, 0.0) if kinds[0] == "f" else bool(np.array_equal(a, e))
     else:
-        close = _are_close(a, e, *_tolerances(a, e, rtol, atol))
+        close = are_close(a, e, *_tolerances(a, e, rtol, atol))
     return "" if close else "values"
-
-
-def _are_close(a: Array, e: Array, rtol: float, atol: float) -> bool:
-    """``np.allclose`` with nan equal to nan, in a third of its time."""
-    a, e = (part if part.dtype.kind in "fc" else part.astype(np.float64) for part in (a, e))
-    with np.errstate(invalid="ignore", over="ignore"):
-        near = (np.abs(a - e) <= atol + rtol * np.abs(e)) & np.isfinite(e)
-    return bool((near | (a == e) | ((a != a) & (e != e))).all())
 
 
 def _tolerances(a: Array, e: Array, rtol: float | None, atol: float | None) -> tuple[float, float]:

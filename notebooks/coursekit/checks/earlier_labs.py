@@ -1,8 +1,8 @@
-"""Brings a student's own functions from earlier labs into a later one, where they pass their public checks.
+"""Imports a student's own functions from earlier labs into a later one, if they pass their public checks.
 
-``mine("07", "scaled_dot_product_attention")`` looks for the notebook of lab 07 beside this lab's folder, takes
-the function with what it needs from there, runs its public checks and returns it. Where there is none, or it
-does not pass yet, the course's own version (through library functions) is returned. A line says which it is.
+``mine("07", "scaled_dot_product_attention")`` looks for the notebook of lab 07 beside this lab's folder, takes the function
+with everything that it needs, runs its public checks and returns it. If there is none, or it does not pass yet, the course's
+own version (with library functions) is returned. A line says which version it is.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from coursekit.notebook.progress import say
 
 _KIT = Path(__file__).resolve().parents[1]
 
-#: What the functions that are just being taken over are made of themselves: one list for each notebook in work.
+#: Sources of the functions that the notebooks being imported use themselves: one list for each notebook.
 _parts: list[list[str]] = []
 
 
 def mine(lab: str, question: str) -> Callable[..., Any]:
-    """The student's own ``question`` of lab ``lab`` (a number) when it passes its checks, else the provided one.
+    """The student's own ``question`` of lab ``lab`` (a number) if it passes its checks, else the provided one.
 
-    A line says which of the two it is; in a notebook that is itself being taken over, the outer line says it.
+    A line says which of the two it is. If the notebook is itself being imported, the outer call's line says it.
     """
     function, note = _students(full_name(lab), question)
     if _parts:
@@ -58,7 +58,7 @@ def mine(lab: str, question: str) -> Callable[..., Any]:
 
 
 def _returning(kind: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The student's function, whose lists become what the course's own version returns: arrays, or tensors."""
+    """The student's function with its lists converted to the type of the course's version: arrays or tensors."""
     if kind != "Tensor" and kind != "Array" and not str(kind).startswith("npt.NDArray"):
         return function
 
@@ -83,9 +83,9 @@ def provided(lab: str, question: str) -> Callable[..., Any]:
 
 
 def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A student's NumPy function of labs 00 to 07, for tensors: it gets arrays, and what it returns becomes tensors again.
+    """Adapt a student's NumPy function of labs 00 to 07 to tensors: it gets arrays, and its results become tensors.
 
-    No gradient flows through it. The course's own version takes tensors as it is.
+    No gradient flows through it. The course's own version needs no adapting.
     """
     import torch
 
@@ -108,7 +108,7 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def full_name(lab: str) -> str:
-    """The full name of an earlier lab, by its number; a ``ValueError`` where the kit holds nothing of it."""
+    """The full name of an earlier lab, by its number. Raises ``ValueError`` if the kit does not have it."""
     number = f"{int(lab[:2]):02d}"
     for file in sorted((_KIT / "provided").glob(f"p{number}_*.py")):
         return file.stem[1:]
@@ -116,9 +116,9 @@ def full_name(lab: str) -> str:
 
 
 def _notebook(lab: str) -> Path | None:
-    """The student's notebook of an earlier lab: in a sibling folder of this lab's, or of the bundle's."""
+    """The student's notebook of an earlier lab, in a sibling folder of this lab or of the bundle."""
     if os.environ.get("NBGRADER_EXECUTION") == "autograde":
-        return None  # a lab is graded by itself, whatever lies beside it
+        return None  # grading does not use other labs' notebooks
     here = Path.cwd()
     for folder in (
         here.parent / lab,
@@ -133,7 +133,7 @@ def _notebook(lab: str) -> Path | None:
 
 
 def _students(lab: str, question: str) -> tuple[Callable[..., Any] | None, str]:
-    """The student's function and what of other labs is in it, or None and why not."""
+    """The student's function and a note on other labs in it, or None and the reason."""
     path, number = _notebook(lab), lab[:2]
     if path is None:
         return None, f"no notebook of lab {number} was found beside this one"
@@ -161,12 +161,12 @@ def _students(lab: str, question: str) -> tuple[Callable[..., Any] | None, str]:
     return None, "yours does not pass its public checks yet"
 
 
-# --------------------------------------------------------------------------- what a function of a notebook is made of
+# --------------------------------------------------------------------------- a notebook function with its dependencies
 
 
 @dataclass(frozen=True)
 class _Statement:
-    """A statement at a cell's top level: the names that it gives to the notebook, and those that it takes from there."""
+    """A cell's top-level statement, with the notebook's names that it binds and uses."""
 
     node: ast.stmt
     label: str
@@ -175,17 +175,17 @@ class _Statement:
 
 
 def definitions(path: Path, *names: str) -> tuple[dict[str, Any], list[str]]:
-    """What the functions ``names`` of a notebook are made of, and the names that they need in vain.
+    """The namespace with the functions ``names`` of a notebook, and the needed names that could not be made.
 
-    Of the notebook's statements only those run that give a name which one of these functions uses, or which such a
-    name is made with; imports always. So nothing is trained, drawn or checked on the way.
+    Only imports run, and statements that bind a name which these functions use, directly or not. So nothing is trained,
+    drawn or checked.
     """
     statements = list(_statements(path))
     needed = set(names)
     while more := {name for one in statements if one.gives & needed for name in one.takes} - needed:
         needed |= more
     module = types.ModuleType(f"own_{path.stem}")
-    sys.modules[module.__name__] = module  # where dataclasses and type hints look names up
+    sys.modules[module.__name__] = module  # dataclasses and type hints look names up there
     flags = _future_flags(statements)
     for one in statements:
         if one.gives & needed or isinstance(one.node, (ast.Import, ast.ImportFrom)):
@@ -197,7 +197,7 @@ def definitions(path: Path, *names: str) -> tuple[dict[str, Any], list[str]]:
 
 
 def _statements(path: Path) -> Iterator[_Statement]:
-    """The top-level statements of a notebook's code cells; of the course's long cells, only definitions."""
+    """The top-level statements of a notebook's code cells; from the course's long cells, only definitions."""
     definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
     for number, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
         if cell.get("cell_type") != "code":
@@ -209,7 +209,7 @@ def _statements(path: Path) -> Iterator[_Statement]:
             tree = ast.parse(text)
         except SyntaxError:
             continue
-        # So that inspect.getsource finds the function's text, which the checks read.
+        # Lets inspect.getsource find the function's source, which the checks read.
         linecache.cache[label] = (len(text), None, text.splitlines(keepends=True), label)
         long = "skip-grading" in cell.get("metadata", {}).get("tags", ())
         for node in tree.body:
@@ -218,7 +218,7 @@ def _statements(path: Path) -> Iterator[_Statement]:
 
 
 def _names(node: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that a top-level statement gives (also by ``name[…] =`` and ``name.… =``), and those it takes."""
+    """The names that a top-level statement binds (also by ``name[…] =`` and ``name.… =``), and those that it uses."""
     top = symtable.symtable(ast.unparse(node), "<cell>", "exec")
     gives = {
         symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned() or symbol.is_imported()
@@ -240,7 +240,7 @@ def _names(node: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _future_flags(statements: list[_Statement]) -> int:
-    """The compiler's flags that the notebook asked for with ``from __future__ import …``."""
+    """The compiler's flags for the notebook's ``from __future__ import …``."""
     import __future__
 
     imports = (one.node for one in statements if isinstance(one.node, ast.ImportFrom))

@@ -1,6 +1,6 @@
-"""Writes plain values as JSON and reads them back: what a card asks, and what is right, as data.
+"""Writes a card's inputs and right results as JSON, and reads them back.
 
-Fractions have nine digits, and are compared with a tolerance. Nothing is drawn again: a student's NumPy may draw others.
+Fractions have nine digits and are compared with a tolerance. Random inputs are stored, because a student's NumPy may draw others.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 from coursekit.checks.values import as_numbers
 
 DIGITS = 9
-#: Of an array with few different values each entry is the place of its value.
+#: In an array with few different values, each entry is written as its value's index in this alphabet.
 _PLACES = "0123456789"
-#: Kinds of numbers that an array has by itself; another one is written by its name (``float32``).
+#: The default types of arrays; other types are written by name (``float32``).
 _USUAL = {"b": "bool", "i": "int64", "u": "uint64", "f": "float64", "c": "complex128"}
 
 
 def encode(value: Any) -> Any:
-    """A plain value for JSON: arrays and tensors with their type and shape, fractions with nine digits.
+    """Encode a plain value for JSON: arrays and tensors with type and shape, fractions with nine digits.
 
     >>> encode((np.array([[True, False]]), 1 / 3))
     {'tuple': [{'array': 'b', 'shape': [1, 2], 'data': [True, False]}, 0.333333333]}
@@ -69,7 +69,7 @@ def _encoded(array: np.ndarray) -> dict[str, Any]:
 
 
 def _entry(number: Any) -> Any:
-    """A number of an array: one that is not finite is its name."""
+    """An array's number, or the name of a number that is not finite."""
     return str(number) if isinstance(number, float) and not math.isfinite(number) else encode(number)
 
 

@@ -1,13 +1,12 @@
 """Finds the library functions that a question forbids, by their names in the student's code.
 
-A forbidden function is written as a student would import it: ``torch.softmax``, ``scipy.special.softmax``. It stands for
-every function of that name in its library, wherever the library keeps it: ``torch.nn.functional.softmax``, too.
-``Tensor.softmax`` means ``x.softmax(...)`` on anything, and so does ``str.encode``; a method that the code defines itself is
-the student's own.
+A forbidden function is written as a student would import it: ``torch.softmax``, ``scipy.special.softmax``. It covers every
+function of that name in its library, also ``torch.nn.functional.softmax``. ``Tensor.softmax`` covers ``x.softmax(...)`` on
+any object, ``str.encode`` likewise. Methods that the code defines itself are allowed.
 
-Followed are imports, also under another name, assignments such as ``F = nn.functional``, and ``getattr`` with a literal
-name. A name that the code binds in any other way as well stands for nothing here: a miss is better than a false
-accusation. Whoever runs the code sees the rest (``autograder/sandbox/child/call_watch.py``).
+The search follows imports (also with ``as``), assignments such as ``F = nn.functional``, and ``getattr`` with a literal name. A
+name that the code also binds in another way is ignored: a miss is better than a false accusation. Watching the calls at run
+time finds the rest (``autograder/sandbox/child/call_watch.py``).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
-#: What computes gradients by itself, where a question asks for them by hand.
+#: Functions that compute gradients, for questions that ask for gradients by hand.
 AUTOMATIC_GRADIENTS = (
     "torch.autograd.grad",
     "torch.autograd.backward",
@@ -38,18 +37,18 @@ AUTOMATIC_GRADIENTS = (
     "scipy.optimize.approx_fprime",
 )
 
-#: Static methods of forbidden classes that do none of their work.
+#: Static methods of forbidden classes that are allowed.
 _HARMLESS = frozenset(["generate_square_subsequent_mask"])
-#: No library's name has more parts. The names of longer chains are not looked at.
+#: The most parts of a dotted name; longer chains are ignored.
 _MAX_PARTS = 12
-#: Steps of assignments that are followed: ``nn = torch.nn``, then ``F = nn.functional``.
+#: The most chained assignments that are followed: ``nn = torch.nn``, then ``F = nn.functional``.
 _STEPS = 3
 
 
 def used_in(
     source: str, forbidden: Iterable[str], namespace: Mapping[str, Any] | None = None
 ) -> tuple[str, ...]:
-    """The names of ``forbidden`` that ``source`` uses, in order of ``forbidden``; none where it is no Python.
+    """The names of ``forbidden`` that ``source`` uses, in order of ``forbidden``; none for invalid Python.
 
     ``namespace``: the live ``globals()`` of the code, for names that other cells import.
     """
@@ -61,7 +60,7 @@ def used_in(
 
 
 def among(named: Collection[str], forbidden: Iterable[str]) -> tuple[str, ...]:
-    """The names of ``forbidden`` that are among those of ``named_in``."""
+    """The names of ``forbidden`` that occur in ``named``, the result of ``named_in``."""
     ends = {(name.partition(".")[0], name.rpartition(".")[2]) for name in named}
     parts = ((name, *name.partition(".")[::2]) for name in forbidden)
     return tuple(
@@ -72,7 +71,7 @@ def among(named: Collection[str], forbidden: Iterable[str]) -> tuple[str, ...]:
 
 
 def named_in(tree: ast.AST, namespace: Mapping[str, Any] | None = None) -> frozenset[str]:
-    """What the code names: dotted paths into libraries, and attributes of anything else as ``.softmax``."""
+    """The names in code: dotted paths into libraries, and attributes of other objects as ``.softmax``."""
     nodes = [*ast.walk(tree)]
     paths = _meanings(nodes, namespace or {})
     harmless = {
@@ -95,7 +94,7 @@ def named_in(tree: ast.AST, namespace: Mapping[str, Any] | None = None) -> froze
 
 
 def names_bound(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """The names that these nodes bind, in whatever scope, as often as they do."""
+    """Yield each binding of a name by these nodes, in any scope."""
     for node in nodes:
         match node:
             case ast.Import(names=items) | ast.ImportFrom(names=items):
@@ -109,7 +108,7 @@ def names_bound(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _meanings(nodes: list[ast.AST], namespace: Mapping[str, Any]) -> dict[str, str]:
-    """The names that stand for something of a library wherever the code uses them: name -> dotted path."""
+    """Name -> dotted path, for names that mean a library's object wherever the code uses them."""
     bound = Counter(names_bound(nodes))
     paths = {name: path for name, path in _imported(namespace) if name not in bound}
     for _ in range(_STEPS):
@@ -123,7 +122,7 @@ def _meanings(nodes: list[ast.AST], namespace: Mapping[str, Any]) -> dict[str, s
 
 
 def _given(nodes: Iterable[ast.AST], paths: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Each name that an import or an assignment gives a dotted path."""
+    """Yield (name, dotted path) for each import or assignment of a library's object."""
     for node in nodes:
         match node:
             case ast.Import(names=items):
@@ -151,7 +150,7 @@ def _imported(namespace: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _path(node: ast.AST, paths: Mapping[str, str]) -> str:
-    """The dotted path of ``F.softmax`` or ``getattr(F, "softmax")``; "" where nobody knows what it begins with."""
+    """The dotted path of ``F.softmax`` or ``getattr(F, "softmax")``; "" if its first name is unknown."""
     parts: list[str] = []
     while len(parts) <= _MAX_PARTS:
         match node:
@@ -169,7 +168,7 @@ def _path(node: ast.AST, paths: Mapping[str, str]) -> str:
 
 
 def _own_attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """The attributes that the code gives to objects of its own."""
+    """The attributes that the code defines on its own objects."""
     for node in nodes:
         match node:
             case ast.ClassDef(body=body):

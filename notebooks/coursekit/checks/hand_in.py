@@ -1,6 +1,6 @@
-"""Hands the saved notebook in: to the course's live class where there is one, and packs it into a zip in any case.
+"""Hands the saved notebook in: sends it to the course's live class or, without one, packs it into a zip.
 
-What is handed in is the file, not what the screen shows: a notebook that was not saved is not packed.
+The file is handed in, not the content of the screen: an unsaved notebook is refused.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Cells = list[dict[str, Any]]
 
 
 def hand_in(link: str = "") -> cards.Card | None:
-    """Hand in the lab's notebook as it was last saved; a card says what became of it.
+    """Hand in the lab's notebook as it was last saved. A card shows the outcome.
 
-    With ``link``, your invitation's, or once you gave it, it goes to the live class, and the card shows receipt and
-    verdict. Without one it is packed beside the notebook, and the card says what it holds and what is missing. While a
-    notebook is graded, there is nothing to do.
+    With your invitation's ``link``, or after you gave it once, the notebook goes to the live class, and the card shows receipt
+    and verdict. Without a link it is packed beside the notebook, and the card says what it holds and what is missing. While
+    a notebook is graded, this does nothing.
     """
     lab, questions, verdicts = api.state()
     if hasattr(_shell(), "course_shell"):
@@ -72,9 +72,9 @@ def hand_in(link: str = "") -> cards.Card | None:
 
 
 def _sent(to: LiveClass, link: str, lab: str, content: bytes) -> cards.Card | None:
-    """Send the notebook; a notebook's card changes in place until there is a verdict, a terminal gets a line more.
+    """Send the notebook. In a notebook the card is updated until there is a verdict; a terminal gets further lines.
 
-    A link that worked is kept for the next time.
+    A link that worked is stored for the next time.
     """
     handle, card = None, None
     try:
@@ -99,14 +99,14 @@ def _sent(to: LiveClass, link: str, lab: str, content: bytes) -> cards.Card | No
 
 
 def _shell() -> Any:
-    """IPython's shell that runs the notebook; None elsewhere."""
+    """The IPython shell that runs the notebook, or None."""
     from IPython.core.getipython import get_ipython
 
     return get_ipython()
 
 
 def _renamed() -> str:
-    """What to do when the notebook that runs has another name than its lab."""
+    """A sentence with advice if the running notebook does not have its lab's name."""
     name = Path(os.environ.get("JPY_SESSION_NAME", "")).name
     return (
         f" This notebook is called `{name}`: give it its first name back (File > Rename Notebook)."
@@ -120,7 +120,7 @@ def _source(cell: dict[str, Any]) -> str:
 
 
 def _is_saved(question: str, cells: Cells) -> bool:
-    """Whether the last cell that was run to define ``question`` stands in the file as it was run."""
+    """Whether the file contains the last run cell that defines ``question`` as it was run."""
     shell = _shell()
     ran = shell.history_manager.input_hist_raw if shell is not None and shell.history_manager else []
     defines = re.compile(rf"^(def|class) {re.escape(question)}\b", re.MULTILINE)
@@ -133,7 +133,7 @@ def _grade_id(cell: dict[str, Any]) -> str:
 
 
 def _became(question: str, cells: Cells, verdict: Verdict | None) -> tuple[str, bool]:
-    """In words what the file holds for a question, and whether that is an answer."""
+    """A phrase about a question's answer in the file, and whether there is one."""
     cell = next((cell for cell in cells if _grade_id(cell) == question), None)
     if cell is None:
         return "its cell is missing: take it from a fresh copy of the notebook", False
@@ -147,7 +147,7 @@ def _became(question: str, cells: Cells, verdict: Verdict | None) -> tuple[str, 
 
 
 def _text_answers(cells: Cells) -> list[tuple[str, dict[str, Any]]]:
-    """The cells for answers in words, with their names."""
+    """(name, cell) of each written answer."""
     flagged = [(cell, cell.get("metadata", {}).get("nbgrader", {})) for cell in cells]
     return [
         (_grade_id(cell), cell) for cell, flags in flagged if flags.get("grade") and flags.get("solution")
@@ -155,14 +155,14 @@ def _text_answers(cells: Cells) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _written(cell: dict[str, Any]) -> tuple[str, bool]:
-    """Whether an answer in words differs from what stood there first."""
+    """A phrase about a written answer, and whether it differs from the released text."""
     if _source(cell) in ("", "YOUR ANSWER HERE"):
         return "no answer yet", False
     return "answered in words: a person reads it", True
 
 
 def _pack(archive: Path, name: str, content: bytes) -> None:
-    """Write the zip; one that is there stays whole until the new one is."""
+    """Write the zip. An existing zip stays complete until the new one is."""
     draft = archive.with_suffix(".zip.part")
     with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr(name, content)
@@ -170,7 +170,7 @@ def _pack(archive: Path, name: str, content: bytes) -> None:
 
 
 def _saved(path: Path) -> bytes:
-    """The notebook as it was saved. While JupyterLab is still writing, the file is no JSON: read it again a little later."""
+    """The saved notebook. While JupyterLab writes, the file is not valid JSON, so it is read again a little later."""
     for _ in range(10):
         content = path.read_bytes()
         with contextlib.suppress(ValueError):

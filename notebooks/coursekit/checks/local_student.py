@@ -1,6 +1,6 @@
-"""The student's answer as a question's scenario sees it, in this process: called, put into a scene, kept behind a handle.
+"""A ``student`` for a question's scenarios that runs in this process: calls, scenes and handles.
 
-The hidden tests' ``student`` can do more; a lab's scenarios use only what is here.
+The hidden tests' ``student`` can do more. Scenarios use only the parts that exist here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from coursekit.checks.values import plain
 
 
 class Raised(Exception):
-    """An error of the student's code, to be told from one of the scenario's own."""
+    """An error of the student's code, distinct from the scenario's own errors."""
 
     def __init__(self, error: Exception):
         super().__init__(str(error))
@@ -29,23 +29,23 @@ def _of_the_student(function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
 
 
 class _Callable:
-    """Something of the student's that can be called."""
+    """A student's callable object."""
 
-    #: The arguments that a call has changed: the hidden tests see them, a card does not.
+    #: The arguments that a call changed. Only hidden tests see them, so this is empty.
     mutated: tuple[str, ...] = ()
 
     def __init__(self, target: Any):
         self._target = target
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it, and return the value."""
+        """Call it. Returns the value."""
         return _plain(_of_the_student(self._target, *_bare(args), **_bare(kwargs)))
 
     def gradients(
         self, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, cotangent: Any = None
     ) -> SimpleNamespace:
         """The ``output``, and the gradients of ``(output * cotangent).sum()`` by ``inputs``, ``keywords`` and ``parameters``."""
-        import torch  # takes seconds, and most labs do without
+        import torch  # takes seconds, and most labs do not need it
 
         def is_float(value: Any) -> bool:
             return isinstance(value, torch.Tensor) and value.is_floating_point()
@@ -74,12 +74,12 @@ class _Callable:
         )
 
     def repeat(self, times: int, *args: Any, **kwargs: Any) -> list[Any]:
-        """Call it ``times`` times on the same arguments (a generator advances) and return the results."""
+        """Call it ``times`` times on the same arguments (a generator advances). Returns the results."""
         return [self(*args, **kwargs) for _ in range(times)]
 
 
 class LocalStudent(_Callable):
-    """The answer to a question, with the notebook's other names beside it."""
+    """The answer to a question, with access to the notebook's other names."""
 
     def __init__(self, answer: Any, name: str):
         super().__init__(answer)
@@ -91,12 +91,12 @@ class LocalStudent(_Callable):
         self._names = {**home, name: answer}
 
     def scene(self, source: str, **bindings: Any) -> LocalScene:
-        """Run ``source`` in a fresh namespace, where the student's names are ``student_namespace["name"]``."""
+        """Run ``source`` in a new namespace, in which the student's names are ``student_namespace["name"]``."""
         return LocalScene(source, {"student_namespace": self._names, **_bare(bindings)})
 
 
 class LocalScene:
-    """A namespace in which source of a scenario has run."""
+    """A namespace in which a scenario's source has run."""
 
     def __init__(self, source: str, names: dict[str, Any]):
         self._names = {"__name__": "scene", **names}
@@ -112,7 +112,7 @@ class LocalScene:
 
 
 class LocalHandle(_Callable):
-    """An object of the student's: a module, an optimizer, or an instance of a class."""
+    """A student's object: a module, an optimizer, or an instance of a class."""
 
     def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Call a method (a dotted path is allowed)."""
@@ -131,7 +131,7 @@ class LocalHandle(_Callable):
         _of_the_student(self._target.load_state_dict, dict(state), strict)
 
     def parameters(self, wanted: Iterable[str] = ()) -> dict[str, tuple[int, ...]]:
-        """The shapes of the module's trainable parameters, by name; of several names of one, that in ``wanted``."""
+        """The shapes of the module's trainable parameters, by name. If one has several names, prefer a name in ``wanted``."""
         names: dict[int, list[str]] = {}
         shapes = {}
         for name, value in self._target.named_parameters(remove_duplicate=False):
@@ -152,7 +152,7 @@ class LocalHandle(_Callable):
 
 
 def _bare(value: Any) -> Any:
-    """Arguments with what stands behind their handles."""
+    """The arguments with the objects behind their handles."""
     if isinstance(value, _Callable):
         return value._target
     if isinstance(value, dict):
@@ -161,6 +161,6 @@ def _bare(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A value as the hidden tests see it; an object that is no data, a PyTorch module say, behind a handle."""
+    """A value as the hidden tests see it; an object that is no data, such as a PyTorch module, behind a handle."""
     seen = plain(value)
     return LocalHandle(value) if seen is value and hasattr(value, "__dict__") else seen

@@ -1,8 +1,8 @@
-"""The public checks of a lab: made of data, with no answer among them.
+"""The public checks of a lab, made from data that contain no answer's code.
 
-``autograder build`` writes ``checks/data/qNN_topic.json``: for each question its cases, with what is right for them and what
-each known misconception makes of them. A check asks the student's function and compares by the rule of the hidden tests. A
-card's first ✗ shows a small case that fails, and the misconception's hint where the answer behaves as that one in all cases.
+``autograder build`` writes ``checks/data/qNN_topic.json``: each question's cases, with the right outcomes and those of each
+misconception. A check calls the student's function and compares by the same rule as the hidden tests. A card's first ✗ shows
+a small failing case, and a misconception's hint if the answer behaves like it in all cases.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from coursekit.checks.words import (
 from coursekit.notebook.verdict import Mark
 
 DATA = Path(__file__).parent / "data"
-#: The entry beside the questions that holds the digest of the files that the data were made of.
+#: The key, beside the questions, of the digest of the files from which the data were made.
 MADE_OF = "made of"
-#: Seconds that a part may take whose first case is asked again; items of a result that is watched afterwards.
+#: The most seconds of a part whose first case is called again; the most items of a result that is checked for later changes.
 AGAIN_SECONDS, MAX_WATCHED = 0.2, 10_000
 
 
 class NotMet(AssertionError):
-    """Raised by a check that does not hold; what to say of it is known when all have run."""
+    """A check does not hold. Its hint is chosen after all checks have run."""
 
 
 def questions_of(lab: str) -> dict[str, QuestionCard]:
-    """The questions of a lab (full name) by name, in the lab's order; none where the lab has no cards.
+    """Name -> question of a lab (full name), in the lab's order; empty if the lab has no cards.
 
-    It is not cached itself: the grader sees an answer call a plain function, and no cached one.
+    This function is not cached itself, because the grader's call watch does not see cached functions.
     """
     return _read(lab)
 
@@ -62,14 +62,14 @@ def _read(lab: str) -> dict[str, QuestionCard]:
 
 
 def prepare(lab: str) -> None:
-    """Read all data of a lab, for processes that are copies of this one."""
+    """Read all data of a lab before this process is forked."""
     for card in questions_of(lab).values():
         assert card.cases and card.code is not None
 
 
 @dataclass(frozen=True)
 class Case:
-    """A call, or a scenario, of the part that stands at ``part``: what is right, and what misconceptions make of it."""
+    """A call or scenario of the part at position ``part``, with the right outcome and those of misconceptions."""
 
     part: int
     asked: tuple[list[Any], dict[str, Any]] | None
@@ -82,11 +82,11 @@ class Case:
     is_the_texts: bool
 
     def difference(self, outcome: Outcome) -> str:
-        """How an outcome differs from the right one, in a word; "" where it is right."""
+        """The kind of difference from the right outcome; "" if there is none."""
         return difference(outcome, self.right, self.rtol, self.atol, self.only)
 
     def is_as(self, slip: int, outcome: Outcome, word: str) -> bool:
-        """Whether an outcome, which differs in this word, is what a misconception makes of the case."""
+        """Whether an outcome, with the kind of difference ``word``, is a misconception's outcome in this case."""
         other = self.slips.get(slip)
         if other is None:
             return not word and not outcome.changed
@@ -98,12 +98,12 @@ class Case:
 
     @cached_property
     def size(self) -> int:
-        """How much there is to read in what is asked."""
+        """The size of the arguments, as a measure of readability."""
         return extent(list(self.asked))[0] if self.asked else 1 << 60
 
     @cached_property
     def axes(self) -> int:
-        """The axes of the array with the most: a sentence is easier to read than a batch."""
+        """The largest number of axes of an argument: a sentence is easier to read than a batch."""
         args, kwargs = self.asked or ([], {})
         return max(
             (np.ndim(value) for value in (*args, *kwargs.values()) if hasattr(value, "shape")), default=0
@@ -111,7 +111,7 @@ class Case:
 
 
 class QuestionCard:
-    """A question as its data describe it. Its checks, one for each part, belong to one answer: each iteration makes new ones."""
+    """A question from its data. Iterating makes new checks, one for each part, for one answer."""
 
     def __init__(self, name: str, data: dict[str, Any]):
         self.name = name
@@ -146,7 +146,7 @@ class QuestionCard:
 
     @cached_property
     def code(self) -> dict[str, Any]:
-        """The names that the question's scenarios and impostors define."""
+        """The namespace of the question's scenarios and impostors."""
         module = ModuleType(f"{__name__}.{self.name}")
         exec(compile(self._code, f"<card of {self.name}>", "exec"), vars(module))
         return vars(module)
@@ -180,21 +180,21 @@ class PartCheck:
 
 
 class Sitting:
-    """One answer and what it did in the cases of a card, each of which it is asked once."""
+    """One answer's outcomes in the cases of a card. Each case is called once."""
 
     def __init__(self, card: QuestionCard):
         self._card = card
         self._outcomes: dict[int, Outcome] = {}
-        #: How each differs from what is right, in a word; "" where it does not.
+        #: The kind of difference of each outcome from the right one; "" for none.
         self._words: dict[int, str] = {}
         self._errors: dict[int, Exception] = {}
-        #: What each part took, in seconds.
+        #: The seconds of each part.
         self._seconds: dict[int, float] = {}
-        #: What was returned, with what it held then.
+        #: The returned values, with copies of their content.
         self._returned: list[tuple[Any, Any]] = []
 
     def forget(self) -> None:
-        """Let go of what the answer returned and raised: the next cells may need the memory, which errors hold by their frames."""
+        """Drop the answer's results and errors, whose frames hold memory that the next cells may need."""
         out_of_memory = any(isinstance(error, MemoryError) for error in self._errors.values())
         self._outcomes.clear()
         self._errors.clear()
@@ -203,7 +203,7 @@ class Sitting:
             gc.collect()
 
     def holds(self, part: int, answer: Any) -> bool:
-        """Ask all of a part; whether the answer is right in all of it."""
+        """Run all cases of a part. Returns whether the answer is right in all of them."""
         began = time.perf_counter()
         for place, case in enumerate(self._card.cases):
             if case.part == part:
@@ -214,7 +214,7 @@ class Sitting:
         return not any(self._card.cases[place].part == part for place in self._wrong)
 
     def answers_differ(self, answer: Any) -> bool:
-        """Whether the first case of a part gives another result when it is asked again; slow parts are left out."""
+        """Whether the first case of a part gives another result when called again. Slow parts are left out."""
         first: dict[int, int] = {}
         for place in self._outcomes:
             first.setdefault(self._card.cases[place].part, place)
@@ -227,7 +227,7 @@ class Sitting:
 
     @property
     def overwrites(self) -> bool:
-        """Whether a call has changed what an earlier one had returned."""
+        """Whether a call changed an earlier call's result."""
         return not all(unchanged(plain(returned), held) for returned, held in self._returned)
 
     def _ask(self, case: Case, answer: Any) -> tuple[Outcome, Exception | None]:
@@ -236,7 +236,7 @@ class Sitting:
                 if case.asked is None:
                     return Outcome(tuple(self._observed(case, answer))), None
                 return self._called(case.asked, answer), None
-        except Raised as raised:  # in a scenario, where the check's own code stumbles, too
+        except Raised as raised:  # the student's error in a scenario, whose own code may also raise
             error: Exception = raised.error
         except Exception as raised:
             if case.asked is None:
@@ -244,13 +244,13 @@ class Sitting:
             error = raised
         if isinstance(error, NotImplementedError) and not error.args:
             raise error
-        # Of a student's own kind of error the library's or Python's counts that it derives from.
+        # A student's own exception class counts as the library's or Python's class from which it derives.
         libraries = ("builtins", "numpy", "torch")
         kind = next(one for one in type(error).__mro__ if one.__module__.partition(".")[0] in libraries)
         return Outcome(error=kind.__name__), error
 
     def _called(self, asked: tuple[list[Any], dict[str, Any]], answer: Any) -> Outcome:
-        """What a call with copies of the arguments comes to."""
+        """The outcome of a call with copies of the arguments."""
         args, kwargs = copy.deepcopy(asked)
         returned = answer(*args, **kwargs)
         value = plain(returned)
@@ -269,15 +269,15 @@ class Sitting:
 
     @property
     def _wrong(self) -> list[int]:
-        """The places of the cases that were asked and are not right, or in which an argument was changed."""
+        """The positions of the cases that are wrong, or in which an argument was changed."""
         return [place for place, outcome in self._outcomes.items() if self._words[place] or outcome.changed]
 
-    # ---------------------------------------------------------------------------------------- what the card says
+    # ---------------------------------------------------------------------------------------- the sentences of the card
 
     def explained(
         self, marks: list[Mark], answer: Any, where_it_raised: Callable[[Exception], str]
     ) -> list[Mark]:
-        """The marks, the first of those that fail without a hint with what its smallest failing case shows."""
+        """The marks, where the first failed mark without a hint gets lines about its smallest failing case."""
         place = next((place for place, mark in enumerate(marks) if not mark.passed), None)
         if place is None or marks[place].hint:
             return marks
@@ -285,9 +285,9 @@ class Sitting:
         return [*marks[:place], replace(marks[place], hint=hint), *marks[place + 1 :]]
 
     def hint(self, again: bool = False) -> str:
-        """The hint of the misconception as which the answer behaves in all cases of the card, or "".
+        """The hint of the misconception that behaves like the answer in all cases of the card, or "".
 
-        ``again``: of those that do not give the same again.
+        ``again``: only misconceptions that give another result when called again.
         """
         if len(self._outcomes) < len(self._card.cases) or not (self._wrong or again):
             return ""
@@ -334,7 +334,7 @@ class Sitting:
             yield symptom.sentence
 
     def _sides(self, case: Case, outcome: Outcome) -> tuple[Any, Any, str]:
-        """What came back, what is right, and the name under which it is seen; of results, or observations, the first that differs."""
+        """The value, the right value and its name; of several results or observations, the first that differs."""
         yours, right = outcome.value, case.right.value
         if case.asked is None:
             for seen, expected in zip(yours, right, strict=False):
@@ -347,7 +347,7 @@ class Sitting:
         return yours, right, ""
 
     def _shown(self, part: int) -> int:
-        """The failing case that says most: of the part the text's own, or the smallest; of another part a small one if that is long."""
+        """The most readable failing case: the text's own or the smallest of the part, or else a small one of another part."""
 
         def order(place: int) -> tuple[bool, int, int]:
             case = self._card.cases[place]
@@ -365,7 +365,7 @@ class Sitting:
 
 
 def _is_data(value: Any) -> bool:
-    """Whether a value, or what a scenario saw, is small and holds nothing but data: only that can be compared again."""
+    """Whether a value or observation is small and consists of data only, so that it can be compared again later."""
     seen = value if type(value) is tuple else (value,)
     held = [one.value if isinstance(one, Observed) else one for one in seen]
     try:
@@ -375,5 +375,5 @@ def _is_data(value: Any) -> bool:
 
 
 def _sentence(words: str) -> str:
-    """Words of a hint as a line of their own."""
+    """A hint as a separate sentence."""
     return f"{words[0].upper()}{words[1:]}."

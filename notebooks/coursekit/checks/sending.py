@@ -1,7 +1,7 @@
-"""Sends a notebook to the course's live class (``autograder serve``) and hears what became of it.
+"""Sends a notebook to the course's live class (``autograder serve``) and receives the verdict.
 
-Where the live class is, an invitation's link says: given once to ``hand_in``, or in ``COURSE_HAND_IN``. On a hub that variable
-is the service's address, and who asks is told by the hub's own token.
+An invitation's link, given once to ``hand_in`` or in ``COURSE_HAND_IN``, contains the live class's address. On a hub that
+variable is the service's address, and the hub's own token identifies the student.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from urllib.parse import quote, urlsplit
 
 from coursekit.errors import UserError
 
-#: A notebook larger than this is not sent: the live class does not take it.
+#: A notebook larger than this is not sent, because the live class refuses it.
 MAX_BYTES = 16 << 20
-#: Seconds that one request may take, and that a verdict is waited for.
+#: The most seconds for one request, and for waiting for a verdict.
 SENDING, PATIENCE = 60.0, 120.0
 
 
 @dataclass(frozen=True)
 class LiveClass:
-    """Where notebooks are handed in: its address, with a slash at the end, and the token that says who asks."""
+    """A live class: its address, with a final slash, and the student's token."""
 
     address: str
     token: str
 
     @classmethod
     def of_link(cls, link: str) -> LiveClass:
-        """The live class of an invitation's link, or on a hub of its address. ``UserError`` when it is neither."""
+        """The live class of an invitation's link or, on a hub, of its address. Raises ``UserError`` for other texts."""
         parts = urlsplit(link.strip())
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise UserError("That is no link to hand in with: copy the whole link of your invitation.")
@@ -52,15 +52,15 @@ class LiveClass:
 
 
 def live_class(link: str = "") -> LiveClass | None:
-    """Where to hand in: by this link, by ``COURSE_HAND_IN``, or by the link that was kept (``keep``)."""
+    """The live class of this link, of ``COURSE_HAND_IN``, or of the stored link (``keep``); None without one."""
     known = link or os.environ.get("COURSE_HAND_IN") or _kept()
     return LiveClass.of_link(known) if known else None
 
 
 def send(to: LiveClass, lab: str, content: bytes) -> Iterator[dict[str, Any]]:
-    """Hand ``content`` in: what the live class says at once, and again at each change until there is a verdict.
+    """Hand ``content`` in. Yields the live class's answer, and a new one at each change until there is a verdict.
 
-    Raises ``UserError`` with its reason when it does not take it.
+    Raises ``UserError``, with the reason, if the live class refuses it.
     """
     if len(content) > MAX_BYTES:
         raise UserError(
@@ -76,7 +76,7 @@ def send(to: LiveClass, lab: str, content: bytes) -> Iterator[dict[str, Any]]:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """The token is shown to the live class and to nobody else, whomever it refers to."""
+    """Refuses redirects, so that only the live class receives the token."""
 
     def redirect_request(
         self,
@@ -129,7 +129,7 @@ def _kept() -> str:
 
 
 def keep(link: str) -> None:
-    """Keep the link, which is a password, where only its owner can read it; nowhere where there is no place."""
+    """Store the link, which is a password, in a file that only its owner can read, if a file can be written."""
     try:
         place = _place()
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -142,7 +142,7 @@ def keep(link: str) -> None:
 
 
 def colab_notebook() -> bytes | None:
-    """The notebook as it stands in Colab, which has no file of it; None elsewhere."""
+    """The current notebook from Colab, which has no file of it; None elsewhere."""
     if "google.colab" not in sys.modules:
         return None
     ask: Callable[..., Any] = importlib.import_module("google.colab._message").blocking_request

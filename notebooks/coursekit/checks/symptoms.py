@@ -1,8 +1,8 @@
-"""Says in words how a wrong value differs from the right one: transposed, twice as large, right but for the last row.
+"""Describes how a wrong value differs from the right one: transposed, twice as large, right but for the last row.
 
-A named misconception says what a student thought; a symptom says only what the values show, and it is always true of them.
-It is the cause that is given where no misconception matches. Every sentence comes from a fixed list, so that a page holds
-``log2`` of that list's length in bits about the hidden inputs and not more: no number, shape or name of an input is in it.
+A misconception tells what a student thought; a symptom tells only what the values show, and is always true of them. It is
+the cause that is shown if no misconception matches. Every sentence comes from a fixed list, so that a page reveals at most
+``log2`` of the list's length in bits about the hidden inputs, and no number, shape or name of an input.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from coursekit.checks.values import as_numbers, extent, values_match
 
 Array = npt.NDArray[Any]
 
-#: Values that agree to this share are the right ones with something lost on the way.
+#: Values that agree within this relative tolerance are right but for lost precision.
 SINGLE_PRECISION = 3e-5
 _RTOL, _ATOL = 1e-6, 1e-12
-#: An array with more numbers is not looked at more closely than by its shape, a longer text not than by its beginning.
+#: Of larger arrays only the shape is compared, and of longer texts only the beginning.
 MAX_NUMBERS = 200_000
-#: Sentences around a sentence: a student who shapes the value could spell with more.
+#: The most nested sentences: a student who shapes the value could encode a message in more.
 MAX_INSIDE = 2
 
 
 @dataclass(frozen=True)
 class Symptom:
-    """What the values show. ``name`` is for programs, ``sentence`` for the student."""
+    """A visible difference between values. ``name`` is for programs, ``sentence`` for the student."""
 
     name: str
     sentence: str
-    #: How many other sentences this one stands inside ("Each item: …"), ``MAX_INSIDE`` at most.
+    #: The number of sentences around this one ("Each item: …"), at most ``MAX_INSIDE``.
     inside: int = 0
 
 
-#: The sentences that say only one thing, by their names.
+#: Name -> sentence, for symptoms with a fixed sentence.
 _SENTENCES = {
     "nothing returned": "It returns None: is a return missing?",
     "another kind of value": "It returns another kind of value than the one asked for.",
@@ -81,7 +81,7 @@ _SENTENCES = {
 
 
 def symptom_of(actual: Any, expected: Any) -> Symptom | None:
-    """How ``actual`` differs from ``expected``; None when they are equal."""
+    """How ``actual`` differs from ``expected``; None if they are equal."""
     if values_match(actual, expected):
         return _about_kinds(actual, expected)
     if actual is None:
@@ -93,7 +93,7 @@ def symptom_of(actual: Any, expected: Any) -> Symptom | None:
 
 
 def _about_kinds(actual: Any, expected: Any) -> Symptom | None:
-    """Equal values of another type, such as 2.0 for 2 or a list for an array, that a test may mind."""
+    """The symptom of equal values of another type, such as 2.0 for 2 or a list for an array."""
     a, e = as_numbers(actual), as_numbers(expected)
     if a is not None and e is not None and a.dtype.kind == e.dtype.kind == "f":
         return None if np.allclose(a, e, rtol=1e-10, atol=1e-12, equal_nan=True) else _named("precision")
@@ -116,7 +116,7 @@ def _of_texts(actual: Any, expected: Any) -> Symptom | None:
     if not isinstance(actual, (str, bytes)) or type(actual) is not type(expected):
         return None
     a, e = (value if isinstance(value, str) else value.decode("latin-1") for value in (actual, expected))
-    a = a[: MAX_NUMBERS + len(e)]  # of a longer one only the beginning is looked at
+    a = a[: MAX_NUMBERS + len(e)]  # only the beginning of a long text is compared
     return _first(
         (a == e[::-1], "reversed text", "The text is the right one written backwards."),
         (a.lower() == e.lower(), "letter case", "The text is right but for capital and small letters."),
@@ -203,7 +203,7 @@ def _shaped(part: Any) -> Any:
 
 
 def _of_lengths(actual: Any, expected: Any) -> Symptom | None:
-    """Lists of another length, which as arrays would say no more than that."""
+    """Lists of another length; as arrays they would show only another shape."""
     lists = isinstance(actual, (list, tuple)) and isinstance(expected, (list, tuple))
     return _of_sequences(actual, expected) if lists and len(actual) != len(expected) else None
 
@@ -252,14 +252,14 @@ def _of_sequences(actual: Any, expected: Any) -> Symptom | None:
 
 
 def _beginning(a: Sequence[Any], e: Sequence[Any]) -> str:
-    """Whether it begins right."""
+    """A sentence that says whether the first entry is right."""
     if a and e and values_match(a[0], e[0]):
         return "The first entry is right, and a later one is another."
     return "Already the first entry is another."
 
 
 def _as_bag(items: Sequence[Any]) -> frozenset[str] | None:
-    """The items without order and repeats; None where they hold too much to look at."""
+    """The set of items, without order and repeats; None if they are too large."""
     count, _, characters = extent(items)
     if count + characters > MAX_NUMBERS:
         return None
@@ -322,11 +322,11 @@ def _of_masks(a: Array, e: Array) -> Symptom | None:
 
 def _of_nan(a: Array, e: Array) -> Symptom | None:
     right, rest = np.isfinite(e), ~np.isnan(a)
-    some = (np.isnan(a) & right).any()
-    words = "The result holds nan (a division of zero by zero, say); what is a number is right."
+    unexpected = (np.isnan(a) & right).any()
+    words = "The result holds nan (perhaps from a division of zero by zero); all other values are right."
     return _first(
-        (some and _same(a[rest], e[rest]), "nan", words),
-        (some, "nan", "The result holds nan where there should be numbers."),
+        (unexpected and _same(a[rest], e[rest]), "nan", words),
+        (unexpected, "nan", "The result holds nan where there should be numbers."),
         ((np.isinf(a) & right).any(), "infinite"),
         ((~right).any() and np.isfinite(a[~right]).all(), "finite"),
     )
@@ -336,9 +336,9 @@ def _of_precision(a: Array, e: Array) -> Symptom | None:
     size = np.abs(e[np.isfinite(e)]).max(initial=0)
     if np.allclose(a, e, rtol=SINGLE_PRECISION, atol=SINGLE_PRECISION * size):
         return _named("precision")
-    # Of fewer fractions it may be something else: all to the first, say.
-    whole = not np.iscomplexobj(e) and np.count_nonzero(e != np.rint(e)) > 2
-    if whole and any(np.array_equal(a, cut(e)) for cut in (np.rint, np.trunc, np.floor)):
+    # With fewer fractions the cause may be another, for example that everything goes to the first.
+    fractional = not np.iscomplexobj(e) and np.count_nonzero(e != np.rint(e)) > 2
+    if fractional and any(np.array_equal(a, cut(e)) for cut in (np.rint, np.trunc, np.floor)):
         return Symptom("whole numbers", "The values are the right ones cut or rounded to whole numbers.")
     if a.any() and any(np.array_equal(a, np.round(e, digits)) for digits in (1, 2, 3)):
         return Symptom("rounded", "The values are the right ones, rounded.")
@@ -350,7 +350,6 @@ _SHARES = {0.5: "half", 1 / 3: "a third of", 0.25: "a quarter of", 0.1: "a tenth
 
 
 def _of_scale(a: Array, e: Array) -> Symptom | None:
-    """One factor or one difference for all values."""
     if e.size < 2 and not np.iscomplexobj(e):
         factors: Any = a / e
         if float(factors.flat[0]) not in (-1.0, *_FACTORS, *_SHARES):
@@ -384,7 +383,6 @@ def _of_scale(a: Array, e: Array) -> Symptom | None:
 
 
 def _of_single(a: Array, e: Array) -> Symptom | None:
-    """A single number."""
     x, y = float(a.real.flat[0]), float(e.real.flat[0])
     found = _first(
         (x == 0, "all zero", "The result is zero."),
@@ -464,11 +462,11 @@ def _of_shares(a: Array, e: Array) -> Symptom | None:
             (some, "zeros"),
             (True, "sums", "The rows do not sum to one."),
         )
-    if ((a == 0) & (e > 0)).any():
-        return _named("zero too many")
     if ((a > 0) & (e == 0)).any():
         words = "The rows sum to one, and some shares are not zero that should be exactly zero."
         return Symptom("zero expected", words)
+    if ((a == 0) & (e > 0)).any():
+        return _named("zero too many")
     where = e > 0
     if e.shape[-1] >= 3 and (where.sum(-1) >= 3).any():
         x, y = (np.where(where, np.log(np.where(where, values, 1)), 0) for values in (a, e))
@@ -481,7 +479,7 @@ def _of_shares(a: Array, e: Array) -> Symptom | None:
 
 
 def _of_rows(a: Array, e: Array) -> Symptom | None:
-    """All rows alike, or a factor or a difference of its own for each row or column."""
+    """All rows equal, or a separate factor or difference for each row or column."""
     rows_alike = (_same(x, np.broadcast_to(x[:1], x.shape)) for x in (a, e) if e.ndim >= 2)
     if [*rows_alike] == [True, False]:
         return Symptom("rows alike", "All rows of the result are equal, and should not be.")
@@ -500,7 +498,6 @@ def _of_rows(a: Array, e: Array) -> Symptom | None:
 
 
 def _of_places(a: Array, e: Array) -> Symptom | None:
-    """Where the wrong values stand."""
     size = np.abs(e[np.isfinite(e)]).max(initial=0)
     wrong: Array = ~np.isclose(a, e, rtol=_RTOL, atol=_ATOL + _RTOL * size, equal_nan=True)
     if not wrong.any() or wrong.all() or e.size < 3:
@@ -532,7 +529,7 @@ def _of_places(a: Array, e: Array) -> Symptom | None:
 
 # --------------------------------------------------------------------------------------------------------------- helpers
 
-#: What says little: a more telling symptom of another test goes before it.
+#: Symptoms that tell little: a more telling symptom of another test is preferred.
 VAGUE = frozenset({
     "other values", "another text", "other items", "other keys", "entries' values", "another kind of value", "some values",
     "few values", "few items", "some entries", "too large", "too small", "another shape", "longer list", "shorter list",
@@ -547,7 +544,7 @@ def _same(a: Array, e: Array) -> bool:
 
 
 def _inside(symptom: Symptom, sentence: str) -> Symptom:
-    """The symptom in a sentence around it; as it is where that would be one too many."""
+    """The symptom inside another sentence; unchanged if it is nested too deeply already."""
     if symptom.inside >= MAX_INSIDE:
         return symptom
     return replace(symptom, sentence=sentence, inside=symptom.inside + 1)

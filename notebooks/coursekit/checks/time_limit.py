@@ -1,9 +1,8 @@
-"""Stops a check whose student's function never ends, so that no cell stays at ``[*]`` for ever.
+"""Stops a check if the student's function never ends, so that no cell stays at ``[*]`` for ever.
 
-On a main thread an alarm of the operating system does it, which is heard in a sleep, too, and in those loops of C that
-look for signals (regular expressions, large integers). Elsewhere, as on Windows, a thread raises the error at the next
-step that Python takes. No loop of C that looks for nothing can be stopped from within: the kernel's own *Interrupt*
-cannot either.
+On a main thread an alarm of the operating system stops it, also during a sleep and in C loops that check for signals (regular
+expressions, large integers). Elsewhere, as on Windows, a thread raises the error at Python's next step. Other C loops
+cannot be stopped from within, not even by the kernel's *Interrupt*.
 """
 
 from __future__ import annotations
@@ -17,25 +16,25 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-#: How long one check may take. The slowest honest one takes under two seconds.
+#: The most seconds of one check. The slowest right answer takes under two seconds.
 SECONDS = 20.0
 #: A bare ``except:`` in a loop swallows the error once, so it is raised again after this time.
 _AGAIN = 1.0
 
 
 class TookTooLong(BaseException):
-    """A check's time is over; no ``Exception``, so that a student's ``except Exception`` does not swallow it."""
+    """A check's time is over. No ``Exception``, so that a student's ``except Exception`` does not swallow it."""
 
 
 def within(seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return ``function(*arguments)``, or raise ``TookTooLong`` when it takes more than ``seconds``."""
+    """Return ``function(*arguments)``. Raises ``TookTooLong`` if it takes more than ``seconds``."""
     watch = _alarm if _may_set_an_alarm() else _watchdog
     with watch(seconds):
         return function(*arguments)
 
 
 def _may_set_an_alarm() -> bool:
-    """Whether this is a main thread on a system with alarms, and nobody else has set one."""
+    """Whether this is a main thread on a system with alarms, and no other alarm is set."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         return False
     return signal.getitimer(signal.ITIMER_REAL)[0] == 0
@@ -73,7 +72,7 @@ def _watchdog(seconds: float) -> Iterator[None]:
         yield
     finally:
         done.set()
-        thread.join()  # an error that was already on its way is raised here, and not in a later cell
+        thread.join()  # a pending error is raised here and not in a later cell
 
 
 def _raise_in(thread: int) -> None:
@@ -81,7 +80,7 @@ def _raise_in(thread: int) -> None:
 
 
 def _is_debugged(frame: FrameType | None) -> bool:
-    """Whether a debugger holds the code: then a person takes the time."""
+    """Whether a debugger has stopped the code: then a person takes the time."""
     while frame is not None:
         if frame.f_trace is not None:
             return True

@@ -1,4 +1,4 @@
-"""Compares plain values: arrays, tensors, nested lists, dictionaries, texts. One rule for the cards and for grading."""
+"""Compares plain values (arrays, tensors, nested lists, dictionaries, texts) by one rule for cards and grading."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from typing import Any
 
 import numpy as np
 
-#: Relative tolerance by the width of a floating-point number in bytes; of two widths the coarser counts.
+#: Width of a floating-point number in bytes -> relative tolerance; of two widths the coarser counts.
 _RTOL = {2: 2e-2, 4: 1e-4, 8: 1e-6, 16: 1e-6}
-#: What is so much smaller than the largest number of the same dictionary is rounding.
+#: Numbers below this share of the largest number in the same dictionary count as rounding errors.
 _NOISE = 1e-10
 
-#: Bytes that a list may take as an array, in which each item has the room of the widest: a text, or a wide type of number.
+#: The most bytes of a list as an array, in which each item takes as much space as the widest.
 MAX_ARRAY_BYTES = 64 << 20
 
-#: A result with more numbers, texts and other things in all is wrong: as Python objects they take thirty times the room.
+#: A result with more items than this is wrong: as Python objects they take thirty times the space.
 MAX_ITEMS = 2_000_000
 
 
 def plain(value: Any) -> Any:
-    """A value as the hidden tests see it, and as it is now, whatever a later call makes of it.
+    """A copy of a value as the hidden tests see it, independent of later calls.
 
-    A subclass counts as its base, an exact number as a float, a data frame and a buffer as an array, an iterator as a list;
-    a tensor is without its gradient.
+    A subclass becomes its base, an exact number a float, a data frame or buffer an array, an iterator a list. A tensor loses
+    its gradient.
     """
     if value is None or type(value) in (bool, *_BASES) or isinstance(value, np.generic):
         return value
@@ -61,7 +61,7 @@ _EXACT: tuple[Any, ...] = (fractions.Fraction, decimal.Decimal)
 
 
 def _as_floats(value: np.ndarray) -> np.ndarray:
-    """An array of fractions, decimals or Python's own numbers in double precision; any other as it is."""
+    """Convert an array of fractions, decimals or Python's own numbers to double precision; leave others unchanged."""
     if value.dtype != object or not all(
         isinstance(item, (int, float, np.number, *_EXACT)) for item in value.flat
     ):
@@ -74,9 +74,9 @@ def _as_floats(value: np.ndarray) -> np.ndarray:
 def values_match(
     first: Any, second: Any, rtol: float | None = None, atol: float | None = None, noise: float = 0.0
 ) -> bool:
-    """Whether two plain values are equal; a list, an array and a tensor of the same numbers are.
+    """Whether two plain values are equal. A list, an array and a tensor of the same numbers are.
 
-    Numbers below ``noise`` count as 0: beside the other gradients of a model one may be nothing but rounding.
+    Numbers below ``noise`` count as 0: among a model's gradients some may be only rounding errors.
     """
     if isinstance(first, (str, bytes)) or isinstance(second, (str, bytes)):
         return type(first) is type(second) and bool(first == second)
@@ -103,7 +103,7 @@ def values_match(
 
 
 def unchanged(now: Any, before: Any) -> bool:
-    """Whether a value is exactly as it was. Whether a random generator has drawn does not count.
+    """Whether a value is exactly as it was. Changes of random generators are ignored.
 
     >>> unchanged([1, {"a": np.array([np.nan])}], [1, {"a": np.array([np.nan])}]), unchanged([1.0], [1])
     (True, False)
@@ -115,14 +115,14 @@ def unchanged(now: Any, before: Any) -> bool:
     if isinstance(before, np.ndarray) or hasattr(before, "detach"):
         a, b = as_numbers(now), as_numbers(before)
         if a is None or b is None:
-            return a is b  # of objects, or a sparse tensor
+            return a is b  # an array of objects, or a sparse tensor
         return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
     same = now is before or isinstance(before, np.random.Generator)
     return same or (type(now) is type(before) and bool(now == before or now != now))
 
 
 def as_numbers(value: Any) -> np.ndarray | None:
-    """The value as an array of numbers or strings, or ``None`` when it is not one, or one of more than ``MAX_ARRAY_BYTES``."""
+    """The value as an array of numbers or strings; None if it is not one, or has more than ``MAX_ARRAY_BYTES``."""
     if isinstance(value, (list, tuple)):
         count, widest, _ = extent(value)
         if count * widest > MAX_ARRAY_BYTES:
@@ -131,15 +131,18 @@ def as_numbers(value: Any) -> np.ndarray | None:
 
 
 def extent(value: Any) -> tuple[int, int, int]:
-    """How many items a value holds in all, the bytes that the widest takes in an array, and how many characters there are.
+    """The total number of items, the bytes of the widest in an array, and the number of characters.
 
-    Nothing is unfolded for it.
+    The value is not converted for this.
     """
     count, widest, characters, waiting = 0, 8, 0, [value]
     while waiting:
         part = waiting.pop()
         if isinstance(part, (list, tuple, set, frozenset)):
-            waiting += part
+            if set(map(type, part)) <= {bool, int, float}:
+                count += len(part)
+            else:
+                waiting += part
         elif isinstance(part, Mapping):
             waiting += part.keys()
             waiting += part.values()
@@ -163,13 +166,13 @@ def _as_numbers(value: Any) -> np.ndarray | None:
             value = value.to(torch.float32).to(torch.float16)
         try:
             return np.asarray(value.detach().cpu().numpy())
-        except (TypeError, RuntimeError):  # a sparse tensor, or one without numbers
+        except (TypeError, RuntimeError):  # a sparse tensor, or a tensor without numbers
             return None
     if isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)):
         array = np.asarray(value)
         return array if array.dtype != object else None
     if isinstance(value, range):
-        array = np.array(value)  # of objects where the numbers are too large for any other
+        array = np.array(value)  # an array of objects if the numbers are too large
         return array if array.dtype != object else None
     if isinstance(value, (list, tuple)):
         if len(kinds := set(map(type, value))) == 1 and kinds <= {bool, int, float, complex, str}:
@@ -182,7 +185,7 @@ def _as_numbers(value: Any) -> np.ndarray | None:
 
 
 def _flat(values: Sequence[Any]) -> np.ndarray | None:
-    """A list of numbers (or strings) of one type as an array; None where a number is too large for one."""
+    """A list of numbers or strings of one type as an array; None if a number is too large."""
     array = np.array(values)
     return array if array.dtype != object else None
 
@@ -206,7 +209,15 @@ def _arrays_match(a: np.ndarray, b: np.ndarray, rtol: float | None, atol: float 
         rtol = max(_precision(a), _precision(b))
         finite = np.abs(b[np.isfinite(b)])
         atol = max(noise, rtol * float(finite.max() if finite.size else 0))
-    return bool(np.allclose(a, b, rtol=rtol or 0.0, atol=atol or 0.0, equal_nan=True))
+    return are_close(a, b, rtol or 0.0, atol or 0.0)
+
+
+def are_close(a: np.ndarray, e: np.ndarray, rtol: float, atol: float) -> bool:
+    """Like ``np.allclose`` with nan equal to nan, but three times as fast."""
+    a, e = (part if part.dtype.kind in "fc" else part.astype(np.float64) for part in (a, e))
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = (np.abs(a - e) <= atol + rtol * np.abs(e)) & np.isfinite(e)
+    return bool((near | (a == e) | ((a != a) & (e != e))).all())
 
 
 def _precision(array: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""Says in short lines what was asked, what came back and what is right: short values whole, long ones by their shape."""
+"""Formats arguments and results for cards: short values in full, long ones by their shape."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import numpy as np
 
 from coursekit.checks.values import as_numbers, extent
 
-#: Numbers in an array, and characters, that are still printed whole.
+#: The most numbers of an array, and the most characters, that are printed in full.
 MAX_NUMBERS, MAX_CHARACTERS = 30, 120
-#: Characters of all arguments of a call together.
+#: The most characters of all arguments of a call together.
 MAX_LINE = 200
-#: Digits of a fraction; as many where the first few are the same.
+#: Digits of a fraction; and of fractions whose first digits are equal.
 DIGITS, ALL_DIGITS = 4, 9
 PLACES = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
 def is_short(value: Any) -> bool:
-    """Whether a value is printed whole."""
+    """Whether a value is printed in full."""
     return _whole(value, DIGITS) is not None
 
 
 def in_words(value: Any, digits: int = DIGITS, whole: bool = True) -> str:
-    """A short value whole, unless ``whole`` is False; of a long one its shape or its beginning.
+    """A short value in full, unless ``whole`` is False; for a long one, its shape or its beginning.
 
     >>> in_words(np.array([[0.25, 1.0]])), in_words(np.zeros((9, 9)))
     ('[[0.25, 1]]', 'an array of shape (9, 9)')
@@ -44,7 +44,7 @@ def in_words(value: Any, digits: int = DIGITS, whole: bool = True) -> str:
 
 
 def arguments_in_words(names: Sequence[str], values: Sequence[Any]) -> str:
-    """The arguments of a call by their names; where they are too long together, the longer ones by their shapes.
+    """The arguments of a call with their names; if they are too long together, the longer ones as shapes.
 
     >>> arguments_in_words(["T", "mask"], [3, None])
     'T = 3, mask = None'
@@ -60,7 +60,7 @@ def arguments_in_words(names: Sequence[str], values: Sequence[Any]) -> str:
 
 
 def argument_names(function: Any, given: Sequence[Any]) -> list[str]:
-    """What ``function`` calls the arguments that it is given by position."""
+    """The names of ``function``'s positional arguments."""
     usual = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
     names: list[str] = []
     with contextlib.suppress(TypeError, ValueError):
@@ -70,12 +70,12 @@ def argument_names(function: Any, given: Sequence[Any]) -> list[str]:
 
 
 def are_readable(values: Sequence[Any]) -> bool:
-    """Whether the arguments of a call are printed whole."""
+    """Whether the arguments of a call are printed in full."""
     return all(map(is_short, values)) and sum(len(in_words(value)) for value in values) <= MAX_LINE
 
 
 def both_in_words(value: Any, right: Any) -> tuple[str, str, str, str]:
-    """Where a value differs from the right one ("" for all of it), both of them there, and how much else differs.
+    """The position at which a value differs from the right one ("" for all of it), both values there, and how much differs.
 
     >>> both_in_words((np.ones(2), np.zeros(2)), (np.ones(2), np.array([0.5, 0])))
     ('second result', '[0, 0]', '[0.5, 0]', '')
@@ -94,7 +94,7 @@ def both_in_words(value: Any, right: Any) -> tuple[str, str, str, str]:
 
 
 def _hides(value: Any, right: Any, digits: int) -> bool:
-    """Whether numbers that differ read the same with so many digits."""
+    """Whether different numbers look the same with this many digits."""
     a, e = as_numbers(value), as_numbers(right)
     if a is None or e is None or a.shape != e.shape or a.dtype.kind not in "fc" or a.size > MAX_NUMBERS:
         return False
@@ -104,7 +104,7 @@ def _hides(value: Any, right: Any, digits: int) -> bool:
 
 
 def _first_difference(value: Any, right: Any) -> tuple[str, str, Any, Any] | None:
-    """The first place in two long values that differs, how many do, and what stands there; of several results always the one."""
+    """The first difference of two long values: position, number of differences, both values. For several results, the one that differs."""
     several = isinstance(right, tuple) and 1 < len(right) <= len(PLACES) and not _are_numbers(right)
     if is_short(value) and is_short(right) and not several:
         return None
@@ -158,7 +158,7 @@ def _differ(value: Any, right: Any) -> bool:
 
 
 def _unequal(a: np.ndarray, e: np.ndarray) -> np.ndarray:
-    """Where two arrays differ by more than rounding."""
+    """A mask of the entries that differ by more than rounding."""
     if a.dtype.kind not in "fc" and e.dtype.kind not in "fc":
         return np.asarray(a != e)
     size = float(np.abs(e[np.isfinite(e)]).max(initial=0)) if e.size else 0.0
@@ -166,7 +166,7 @@ def _unequal(a: np.ndarray, e: np.ndarray) -> np.ndarray:
 
 
 def _whole(value: Any, digits: int) -> str | None:
-    """A value as text, or None where that is long."""
+    """A value as text; None if it is too long."""
     count, _, characters = extent(value)
     if count > MAX_NUMBERS or characters > MAX_CHARACTERS:
         return None

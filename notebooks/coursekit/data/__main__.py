@@ -1,4 +1,4 @@
-"""``python -m coursekit.data``: fetches corpora ahead. argparse, not Typer: a student's bundle does not install Typer."""
+"""Fetches corpora ahead (``python -m coursekit.data``). It uses argparse, because student bundles do not install Typer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coursekit.errors import UserError
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Fetch corpora ahead; without a name, list them. A mistake is one sentence and exit status 2."""
+    """Fetch corpora ahead; without a name, list them. An error gives one sentence and exit status 2."""
     parser = argparse.ArgumentParser(prog="python -m coursekit.data", description=main.__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(CORPORA))
     names = parser.parse_args(arguments).names
@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         asked = {
             name: corpus_named(name) for name in names
-        }  # a wrong name stops this before anything is fetched
+        }  # an unknown name is an error before anything is fetched
         for name, corpus in asked.items():
             paths = files_of(name)
             print(f"{corpus.title}: {len(paths)} files in {next(iter(paths.values())).parent}")

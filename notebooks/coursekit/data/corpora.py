@@ -1,6 +1,6 @@
-"""The optional corpora: ``load("multi30k")`` and its like fetch one once and keep it in the course's cache.
+"""The optional corpora. ``load("multi30k")`` fetches a corpus once and keeps it in the course's cache.
 
-``COURSE_DATA_CACHE`` says where that is; ``COURSE_DATA_MIRROR`` names a folder or an address with copies.
+``COURSE_DATA_CACHE`` is the folder of the cache; ``COURSE_DATA_MIRROR`` is a folder or address with copies.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from coursekit.notebook.progress import say
 
 @dataclass(frozen=True)
 class Corpus:
-    """An optional corpus: what it is, who made it and what one may do with it, and its files."""
+    """An optional corpus: title, description, licence and files."""
 
     title: str
     about: str
@@ -78,11 +78,11 @@ _MULTI30K_FILES = {"train": "train", "validation": "val", "test": "test_2016_fli
 
 
 def load(name: str, split: str = "train") -> list[Any]:
-    """A corpus by its name; it is fetched when it is not here yet, and its licence is shown.
+    """Load a corpus by its name. If it is not in the cache, it is fetched and its licence shown.
 
     ``"multi30k"`` and ``"tatoeba"`` are lists of pairs ``(english, german)``, and ``split`` is one of ``"train"``,
     ``"validation"`` and ``"test"``; ``"makemore"`` is a list of names.
-    Raises MissingFile when the corpus is not here and there is no network; UserError for an unknown name or split.
+    Raises MissingFile if the corpus is not in the cache and cannot be fetched; UserError for an unknown name or split.
     """
     files = files_of(name)
     if name == "multi30k":
@@ -99,14 +99,14 @@ def load(name: str, split: str = "train") -> list[Any]:
 
 
 def corpus_named(name: str) -> Corpus:
-    """The corpus of that name; UserError where there is none."""
+    """The corpus of this name. Raises UserError for an unknown name."""
     if name not in CORPORA:
         raise UserError(f"There is no corpus {name!r}; there are {', '.join(CORPORA)}.")
     return CORPORA[name]
 
 
 def files_of(name: str) -> dict[str, Path]:
-    """The paths of a corpus' files by their names, fetched if need be, each with the right checksum."""
+    """Name -> path of a corpus's files, fetched if necessary, with checked checksums."""
     corpus = corpus_named(name)
     _show_licence(corpus)
     return {Path(remote.name).name: fetch(remote) for remote in corpus.files}
@@ -125,8 +125,8 @@ def _gzipped_lines(file: Path) -> list[str]:
 def _tatoeba(file: Path, split: str) -> list[tuple[str, str]]:
     """One split of Tatoeba, by English sentence: 1 % validation, 2 % test, each English sentence once there.
 
-    Case and punctuation do not tell sentences apart here (*Go!* and *go.* are one). No sentence of validation or
-    test, English or German, is in the training set, so that nothing is known by heart in either direction.
+    Case and punctuation are ignored (*Go!* and *go.* are the same). No sentence of validation or test, English or German, is
+    in the training set, so that nothing can be memorised in either direction.
     """
     if split not in ("train", "validation", "test"):
         raise UserError(f"Tatoeba has the splits train, validation and test; there is no split {split!r}.")

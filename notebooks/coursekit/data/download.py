@@ -1,7 +1,7 @@
-"""Fetches files from the network: checked against their sha256, whole or not at all.
+"""Fetches files from the network, completely or not at all, and checks their sha256.
 
-A file has one relative name (``multi30k/train.de.gz``) under which it lies in the course's cache, in a mirror's
-folder and below a mirror's address. Only a file with the right checksum gets its name.
+A file has one relative name (``multi30k/train.de.gz``) in the course's cache, in a mirror's folder and below a mirror's
+address. Only a file with the right checksum gets its name.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from coursekit.errors import MissingFile
 
 __all__ = ["Remote", "cache_folder", "fetch", "same_content"]
 
-#: A server has so many seconds for its next bytes; what fails is tried so often, after pauses that grow by so much.
+#: Seconds that a server has for its next bytes; number of attempts; seconds by which the pauses between them grow.
 _TIMEOUT, _ATTEMPTS, _PAUSE = 20.0, 4, 0.5
 
 
 @dataclass(frozen=True)
 class Remote:
-    """A file on the network: its name in the cache, its public address, its checksum and its size in bytes."""
+    """A file on the network: its name in the cache, public address, checksum and size in bytes."""
 
     name: str
     address: str
@@ -34,17 +34,17 @@ class Remote:
 
 
 def cache_folder() -> Path:
-    """Where fetched files are kept: ``COURSE_DATA_CACHE``, or ``.cache/bigrams-to-translators`` at home."""
+    """The folder of fetched files: ``COURSE_DATA_CACHE``, or ``.cache/bigrams-to-translators`` in the home folder."""
     return Path(os.environ.get("COURSE_DATA_CACHE") or Path.home() / ".cache" / "bigrams-to-translators")
 
 
 def same_content(file: Path, sha256: str) -> bool:
-    """Whether a file is there and has exactly the content with this checksum."""
+    """Whether a file exists and its content has this checksum."""
     return file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == sha256
 
 
 def fetch(remote: Remote) -> Path:
-    """The path of the file, with the right content: from the cache, the mirror, or its public address.
+    """The path of the checked file, which comes from the cache, the mirror, or its public address.
 
     Raises MissingFile.
     """
@@ -76,14 +76,14 @@ def fetch(remote: Remote) -> Path:
 
 
 def _download(address: str, remote: Remote, target: Path) -> str:
-    """Fetch to ``target``; "" when it is there, else why not, after the last attempt."""
+    """Fetch to ``target``. Returns "", or the reason for the failure of the last attempt."""
     request = urllib.request.Request(address, headers={"User-Agent": "coursekit"})
     part, reason = target.with_name(target.name + ".part"), ""
     for attempt in range(_ATTEMPTS):
         time.sleep(_PAUSE * attempt)
         try:
             with urllib.request.urlopen(request, timeout=_TIMEOUT) as answer:
-                content = answer.read(remote.size + 1)  # a byte too many is enough to know
+                content = answer.read(remote.size + 1)  # one byte too many shows a wrong size
         except HTTPError as error:
             reason = f"the server answered {error.code}"
             if error.code < 500 and error.code not in (408, 429):

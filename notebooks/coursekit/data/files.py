@@ -10,7 +10,7 @@ _KIT = Path(__file__).resolve().parents[1]
 
 
 def _folders() -> list[Path]:
-    """Where data may lie: beside the notebook, beside the kit (a bundle), or in the repository."""
+    """The folders that may contain data: beside the notebook, beside the kit (a bundle), or in the repository."""
     here = Path.cwd()
     return [
         here / "data",

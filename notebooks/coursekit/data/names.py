@@ -1,4 +1,4 @@
-"""The lists of names: the course's own, and makemore's where a copy is at hand."""
+"""The lists of names: the course's own, and makemore's if a copy is available."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def names() -> list[str]:
 
 
 def makemore_names() -> list[str] | None:
-    """The 32,033 names that the lectures count, or None (and one line that says so) when no copy is here.
+    """The 32,033 names that the lectures count, or None, with one line that says so, if there is no copy.
 
-    Looks in the folder ``COURSE_DATA_MIRROR`` and in the course's cache for ``names/names.txt``. A file with
-    other content than the lectures' is not taken.
+    Looks in the folder ``COURSE_DATA_MIRROR`` and in the course's cache for ``names/names.txt``. A file with other content
+    than the lectures' is ignored.
     """
     for folder in _places():
         file = folder / "names" / "names.txt"

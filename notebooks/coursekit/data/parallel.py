@@ -1,6 +1,6 @@
 """Loads the built-in English-German corpus and cuts its sentences into words and back.
 
-What is in the corpus and what each split tests is told in docs/parallel_corpus.md.
+docs/parallel_corpus.md describes the corpus and what each split tests.
 """
 
 import gzip
@@ -21,7 +21,7 @@ _NO_SPACE_BEFORE = re.compile(r"\s+([.,!?;:])")
 def load(split: str) -> list[tuple[str, str]]:
     """All pairs of a split as (English sentence, German sentence), in the corpus's order.
 
-    ``split`` is one of ``SPLITS``; another name is a UserError.
+    ``split`` is one of ``SPLITS``. Raises UserError for another name.
     """
     if split not in SPLITS:
         raise UserError(f"There is no split {split!r}; choose one of {', '.join(SPLITS)}.")
@@ -31,10 +31,10 @@ def load(split: str) -> list[tuple[str, str]]:
 
 
 def tokenize(sentence: str) -> list[str]:
-    """Words and punctuation marks, each a token; no lower-casing but at the start of the sentence.
+    """Split a sentence into words and punctuation marks. Only the first word is put in lower case.
 
-    The first word's capital only says that a sentence starts, so that *Die* and *die* are one word. It
-    goes, unless the word always has one: ``tokenize("I am Anna.") == ["I", "am", "Anna", "."]``.
+    The first word's capital only marks the start of the sentence: *Die* and *die* are one word. Words that always have a
+    capital keep it: ``tokenize("I am Anna.") == ["I", "am", "Anna", "."]``.
     """
     tokens = _TOKEN.findall(sentence)
     if tokens and tokens[0] not in ALWAYS_CAPITAL:
@@ -43,9 +43,9 @@ def tokenize(sentence: str) -> list[str]:
 
 
 def detokenize(tokens: list[str]) -> str:
-    """The sentence as one writes it: a capital first, no space before a punctuation mark.
+    """Join tokens to a sentence: with a capital first, and no space before a punctuation mark.
 
-    Undoes ``tokenize`` on every sentence of the corpus.
+    This is the inverse of ``tokenize`` on every sentence of the corpus.
     """
     text = _NO_SPACE_BEFORE.sub(r"\1", " ".join(tokens))
     return text[:1].upper() + text[1:]

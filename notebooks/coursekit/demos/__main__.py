@@ -22,7 +22,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[2] / "demos"
 
 
 def notebook(name: str) -> str:
-    """The notebook of a demo, which brings its title, its scenes and its questions itself."""
+    """The notebook of a demo: one cell, because the demo contains its title, scenes and questions."""
     code = f'from coursekit.demos.widget import show\n\nshow("{name}")'
     cell = new_code_cell(code, id="demo", metadata={"jupyter": {"source_hidden": True}})
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -41,7 +41,7 @@ def _note_sums(folder: Path, written: list[Path]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what was asked for."""
+    """Run the command."""
     parser = argparse.ArgumentParser(
         prog="python -m coursekit.demos",
         description=__doc__,

@@ -1,7 +1,7 @@
-"""Puts a demo's modules (``web/*.js``) and its data into one script, and that into one page that opens from a disk.
+"""Bundles a demo's modules (``web/*.js``) and data into one script, and the script into one page that opens from a disk.
 
-Modules import by name from the files beside them (``import { sum } from "./numbers.js";``) and export functions and
-constants where these are declared. That is all that this reads, so no tool is needed to build a page.
+Modules import by name from the files beside them (``import { sum } from "./numbers.js";``) and export functions and constants
+at their declaration. Only these forms are supported, so no tool is needed to build a page.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _META = re.compile(r"^export const meta = (\{.*?\n\});$", re.MULTILINE | re.DOTA
 
 
 def names() -> list[str]:
-    """The names of the demos that are drawn in the browser, in the course's order."""
+    """The names of the demos in the course's order."""
     return sorted(file.stem for file in WEB.glob("[0-9][0-9]_*.js"))
 
 
 @cache
 def meta(name: str) -> dict[str, Any]:
-    """A demo's name, title, what to look at and its questions, as its module says."""
+    """A demo's name, title, text and questions, from its module."""
     found = _META.search((WEB / f"{name}.js").read_text(encoding="utf-8"))
     if not found:
         raise ValueError(f"{name}.js has no `export const meta = {{…}};` in JSON.")
@@ -38,7 +38,7 @@ def meta(name: str) -> dict[str, Any]:
 
 
 def script(*files: str) -> str:
-    """One script that defines ``modules``: file → its exports, for these files and all that they import."""
+    """One script that defines ``modules`` (file → exports) for these files and all that they import."""
     ordered: list[str] = []
     for file in files:
         _gather(file, ordered)
@@ -63,7 +63,7 @@ def _source(file: str) -> str:
 
 
 def _scope(file: str) -> str:
-    """A module as a function that returns what it exports. Vendored files are in UMD and export one object."""
+    """A module as a function that returns its exports. Vendored files are in UMD and export one object."""
     source = _source(file)
     if file.startswith("vendor/"):
         return (
@@ -80,7 +80,7 @@ def _scope(file: str) -> str:
 
 @cache
 def data(name: str) -> str:
-    """A demo's data as JSON: as exported, or worked out now; ``null`` for a demo that needs none."""
+    """A demo's data as JSON: as exported, or computed now; ``null`` for a demo without data."""
     if name in exported.MODELS:
         return exported.text(name).strip()
     stored = name in exported.EXPORTS or name in exported.RECORDED
@@ -93,12 +93,12 @@ def style() -> str:
 
 
 def icon() -> str:
-    """The course's sign as an address that needs no file."""
+    """The course's icon as a data address."""
     return "data:image/svg+xml," + quote(_source("icon.svg").strip())
 
 
 def widget_module(name: str) -> str:
-    """The module that anywidget runs: it draws the demo and tells the model each state."""
+    """The module that anywidget runs: it draws the demo and sends each state to the model."""
     return f"""{script("frame.js", f"{name}.js")}
 const data = {data(name)};
 const style = document.getElementById("cd-style") ?? document.head.appendChild(document.createElement("style"));
@@ -120,7 +120,7 @@ const data = JSON.parse(document.querySelector("#data").textContent);
 const demo = modules["{name}.js"];
 const stage = modules["frame.js"].mount(document.querySelector("main"), demo, {{ data, page: true }});
 globalThis.course = {{ modules, demo, stage }};""".replace("</script", r"<\/script")
-    numbers = data(name).replace("</", r"<\/")  # as text, JSON is read faster than as a script
+    numbers = data(name).replace("</", r"<\/")  # JSON is parsed faster from text than from a script
     return f"""<!doctype html>
 <html lang="en">
 <head>

@@ -1,6 +1,6 @@
-"""What the demos that are drawn in the browser need from Python, as JSON in ``data/demos``.
+"""Exports data from Python for the demos, as JSON in ``data/demos``.
 
-``python -m coursekit.demos export [NAME …]`` writes it; a test holds it to what the functions below say today.
+``python -m coursekit.demos export [NAME …]`` writes the files; a test compares them with the functions below.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def mask_painter() -> Any:
 
 
 def head_grid() -> Any:
-    """What the shipped translator's encoder listens to in two sentences: the words, and maps (layers, heads, T, T)."""
+    """The attention of the shipped translator's encoder in two sentences: words, and maps (layers, heads, T, T)."""
     import torch
 
     from coursekit.data.parallel import tokenize
@@ -126,12 +126,12 @@ EXPORTS: dict[str, Callable[[], Any]] = {
     "13_vit_patches": vit_patches,
 }
 
-#: Trained models: a page gets them from the course's own files, a second copy is not kept.
+#: Trained models, which a page reads from the course's own files, without a second copy.
 MODELS = {"12_everyday", "12_inside", "12_translator"}
-#: Recordings of a training, whose data are frozen: ``data/README.md`` names what made them.
+#: Recordings of a training with frozen data: ``data/README.md`` names their source.
 RECORDED = {"05_word_map", "10_skips_and_warmup"}
 
 
 def text(name: str) -> str:
-    """A demo's data as the JSON that is written."""
+    """A demo's data as JSON text."""
     return json.dumps(EXPORTS[name](), separators=(",", ":"), ensure_ascii=False) + "\n"

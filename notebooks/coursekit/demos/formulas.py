@@ -1,4 +1,4 @@
-"""Turns TeX formulas into inline SVG, so that a page shows them without a network and without a script."""
+"""Turns TeX formulas into inline SVG, so that a page needs no network and no script for them."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def in_one_line(tex: str) -> str:
 
 @lru_cache(maxsize=1024)
 def svg(tex: str) -> str | None:
-    """A formula as SVG in the ink of its surroundings, measured in em; None where it cannot be read.
+    """A formula as SVG in the surrounding colour, measured in em; None if it cannot be parsed.
 
-    matplotlib reads a large part of TeX's formulas; tables (``\\begin{…}``) are not in it.
+    matplotlib parses a large part of TeX's formulas, without tables (``\\begin{…}``).
     """
     import matplotlib
     from matplotlib.font_manager import FontProperties
@@ -71,12 +71,12 @@ def svg(tex: str) -> str | None:
 
 
 def drawn(tex: str) -> str:
-    """A formula within a line as HTML: drawn, or as its TeX where it cannot be read."""
+    """An inline formula as HTML: drawn, or as TeX if it cannot be parsed."""
     return svg(tex) or f"<code>{escape(tex)}</code>"
 
 
 def block(tex: str) -> str:
-    """A formula that stands by itself as HTML; several aligned lines become several formulas."""
+    """A displayed formula as HTML; several aligned lines become several formulas."""
     inner = (
         re.sub(r"\\(?:begin|end)\{aligned\}", "", in_one_line(tex))
         .replace("&", "")

@@ -1,7 +1,7 @@
-"""Writes the course's page: every lab with its demos live, the gallery, the slides, and the guide for teaching teams.
+"""Writes the course's site: every lab with its demos, the gallery, the slides, and the guide for teaching teams.
 
-``python -m coursekit.demos.site`` writes ``build/site``. Sphinx with MyST-NB makes the pages (``docs/site/conf.py``); this lays
-out what it reads. The result is files: it opens from any static host and under any path, and asks nobody for anything.
+``python -m coursekit.demos.site`` writes ``build/site``. Sphinx with MyST-NB makes the pages (``docs/site/conf.py``) from the
+sources that this module writes. The result is static: it works on any host and under any path, and loads nothing else.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from coursekit.demos import bundle, slides
 ROOT = slides.ROOT
 PICTURES = ROOT / "docs" / "img" / "demos"
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)\s]+)\)")
-#: The guide's pages, and what each adds to its title.
+#: Page of the guide -> addition to its title.
 _GUIDE = {
     "run_a_course": "from the class list to the grades",
     "live_class": "verdicts at once, and what the room misunderstands",
@@ -35,7 +35,7 @@ _GUIDE = {
     "parallel_corpus": "the sentences that lab 12 learns from",
     "mutants": "small changes of a solution that no hidden test notices",
 }
-#: The headings of the guide's first page, each by the page that it stands before.
+#: Page -> heading before it on the guide's first page.
 _PARTS = {
     "run_a_course": "Teach",
     "grading": "Rely on it",
@@ -45,9 +45,9 @@ _PARTS = {
 
 
 def for_readers(book: NotebookNode, released: NotebookNode, lab: str) -> NotebookNode:
-    """A lab as its students get it, with the figures of the executed master and the lab's demos after the text they belong to.
+    """A lab as its students get it, with the executed master's figures, and the lab's demos after their text.
 
-    Solutions are as in the released notebook: empty. What a solution or a test printed is left out.
+    Solutions are empty, as in the released notebook. Output of solutions and tests is left out.
     """
     asked = {_grade_id(cell): cell.source for cell in released.cells if _grade_id(cell)}
     cells: list[NotebookNode] = []
@@ -79,7 +79,7 @@ def for_readers(book: NotebookNode, released: NotebookNode, lab: str) -> Noteboo
 
 
 def _opening(lab: str, placed: list[str]) -> str:
-    """What stands beside a lab's first words: its picture, its slides, its demos."""
+    """The box at a lab's beginning: its picture, slides and demos."""
     links = [(f"../slides/{lab}.html", "Slides")]
     for name in (demo.partition("#")[0] for demo in placed):
         links.append((f"../demos/{name}.html", escape(bundle.meta(name)["title"])))
@@ -106,7 +106,7 @@ def _live(demo: str) -> str:
 
 
 def _own_links(text: str, here: Path | None = None) -> str:
-    """The same text; of its links to files those stay that lead to a page of this site."""
+    """The text without links to files, except those to a page of this site."""
 
     def kept(found: re.Match[str]) -> str:
         target = found.group(2).partition("#")[0]
@@ -131,7 +131,7 @@ def home(text: str) -> str:
 
 
 def decks() -> str:
-    """The page of all decks: the picture of each title slide, and the lab's question."""
+    """The page of all decks, each with the picture of its title slide and the lab's question."""
     items = []
     for lab in (path.stem for path in slides.labs()):
         number, name, question = slides.named(lab)
@@ -149,7 +149,7 @@ def decks() -> str:
 
 
 def gallery() -> str:
-    """The page of all demos: a picture, the title, what to look at, and a QR code."""
+    """The page of all demos, each with a picture, title, text and QR code."""
     items = "".join(
         f'<li><a href="{name}.html"><img src="pictures/{name}.webp" alt="" width="480" height="270">'
         f"<p><b>{name[:2]} · {escape(bundle.meta(name)['title'])}</b></p></a><p>{escape(bundle.meta(name)['look'])}</p>"
@@ -165,7 +165,7 @@ def gallery() -> str:
 
 
 def lay_out(source: Path) -> None:
-    """Write what Sphinx reads into a folder."""
+    """Write Sphinx's sources into a folder."""
     here = ROOT / "docs" / "site"
     for folder in ("labs", "demos", "slides", "guide", "_static"):
         (source / folder).mkdir(parents=True)
@@ -201,7 +201,7 @@ def lay_out(source: Path) -> None:
 
 
 def write(out: Path) -> None:
-    """Write the whole site into a folder."""
+    """Write the site into a folder."""
     from sphinx.cmd.build import build_main
 
     out.mkdir(parents=True, exist_ok=True)

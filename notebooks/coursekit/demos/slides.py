@@ -1,14 +1,14 @@
-"""Writes a slide deck for each lab, with reveal.js: short texts, the lab's figures, its demos live, the lab's text as notes.
+"""Writes a slide deck for each lab with reveal.js: short texts, the lab's figures and demos, and its text as notes.
 
-What stands on the slides is written by hand, in ``docs/slides/NN_topic.toml``, a table ``[[slide]]`` each:
+The slides are written by hand in ``docs/slides/NN_topic.toml``, with a table ``[[slide]]`` for each slide:
 
 =========  =========================================================================================
-title      what the slide says; with ``text`` at most 25 words
+title      the slide's statement; with ``text`` at most 25 words
 text       one or two softer lines; optional
 formula    TeX; optional
-figure     words that stand in the code cell of the lab that draws the figure
-demo       a demo live in the slide: its name, and after ``#`` its state, as its address says it
-notes      words of the lab's heading under which the presenter's notes stand
+figure     words in the lab's code cell that draws the figure
+demo       a live demo: its name, and after ``#`` its state, as in its address
+notes      words of the lab's heading whose text is used as presenter's notes
 =========  =========================================================================================
 """
 
@@ -35,7 +35,7 @@ TEXTS = ROOT / "docs" / "slides"
 _TEMPLATE = Path(__file__).with_name("deck.html")
 _VENDORED = ("reveal.css", "reveal.js", "reveal-notes.js")
 
-#: As many words stand on a slide at most, its title's among them.
+#: The most words on a slide, including its title.
 MOST_WORDS = 25
 _FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w])\$([^$\n]+?)\$(?!\w)", re.DOTALL)
 _HEADING = re.compile(r"^#{1,4} +(.+)$", re.MULTILINE)
@@ -49,7 +49,7 @@ def labs() -> list[Path]:
 
 
 def read(lab: str) -> dict[str, Any]:
-    """A lab's slides, as they are written."""
+    """A lab's slides from its file."""
     return tomllib.loads((TEXTS / f"{lab}.toml").read_text(encoding="utf-8"))
 
 
@@ -66,18 +66,18 @@ def named(lab: str) -> tuple[str, str, str]:
 
 
 def cover(lab: str) -> str:
-    """The picture of a lab's title slide, as an address in the folder of the decks: its first demo's, or its first figure."""
+    """The address, in the folder of the decks, of a lab's title picture: its first demo's, or its first figure."""
     demos = [slide["demo"].partition("#")[0] for slide in read(lab)["slide"] if "demo" in slide]
     return f"../demos/pictures/{demos[0]}.webp" if demos else f"pictures/{lab}/000.png"
 
 
-# --- what a slide takes from its lab ------------------------------------------------------------------------------
+# --- parts of a lab for its slides --------------------------------------------------------------------------------
 
 
 def section(cells: list[NotebookNode], heading: str) -> tuple[int, str]:
-    """The place of the cell with the heading in which these words stand, and the text from there to the next heading.
+    """The position of the cell with a heading that contains these words, and the text up to the next heading.
 
-    A question's own text is left out: it says what to write, and the lab says that.
+    A question's text is left out, because it only says what to write.
     """
     for place, cell in enumerate(cells):
         for found in _HEADING.finditer(cell.source) if cell.cell_type == "markdown" else ():
@@ -105,7 +105,7 @@ def _rest(cells: list[NotebookNode]) -> list[str]:
 
 
 def figure(cells: list[NotebookNode], words: str) -> tuple[bytes, str]:
-    """The figure that the code cell with these words drew, as PNG, and what it is called."""
+    """The figure drawn by the code cell with these words, as PNG, and its description."""
     for cell in cells:
         if cell.cell_type != "code" or words not in cell.source:
             continue
@@ -116,12 +116,12 @@ def figure(cells: list[NotebookNode], words: str) -> tuple[bytes, str]:
 
 
 def alt_text(cell: NotebookNode) -> str:
-    """What the code calls the figures that it draws; empty if it does not say."""
+    """The titles that the code gives to its figures; "" for none."""
     return "; ".join(a or b for a, b in _NAMED.findall(cell.source))
 
 
 def notes(text: str) -> str:
-    """A lab's text as HTML for the presenter, its formulas drawn."""
+    """A lab's text as HTML for the presenter, with drawn formulas."""
     kept: list[str] = []
 
     def keep(found: re.Match[str]) -> str:
@@ -136,7 +136,7 @@ def notes(text: str) -> str:
 
 
 def words_on(slide: dict[str, str]) -> int:
-    """How many words stand on a slide."""
+    """The number of words on a slide."""
     return len(re.findall(r"\w[\w’'.,-]*", f"{slide['title']} {slide.get('text', '')}"))
 
 
@@ -145,7 +145,7 @@ def _inline(text: str) -> str:
 
 
 def _slide(slide: dict[str, str], cells: list[NotebookNode], pictures: Path) -> str:
-    """One slide as HTML; its figure is written beside the deck."""
+    """One slide as HTML. Its figure is written beside the deck."""
     told = (
         f'<aside class="notes">{notes(section(cells, slide["notes"])[1])}</aside>' if "notes" in slide else ""
     )
@@ -170,7 +170,7 @@ def _slide(slide: dict[str, str], cells: list[NotebookNode], pictures: Path) -> 
 
 
 def deck(lab: str, out: Path) -> str:
-    """The page of a lab's deck; its figures are written to ``out/pictures/LAB``."""
+    """The page of a lab's deck. Its figures are written to ``out/pictures/LAB``."""
     number, name, question = named(lab)
     pictures = out / "pictures" / lab
     shutil.rmtree(pictures, ignore_errors=True)
@@ -188,7 +188,7 @@ def deck(lab: str, out: Path) -> str:
 
 
 def write(out: Path) -> list[Path]:
-    """Write the decks of all labs and what they need into a folder; the demos' pages lie in ``../demos``."""
+    """Write the decks of all labs, with the files that they need, into a folder. The demos' pages are in ``../demos``."""
     out.mkdir(parents=True, exist_ok=True)
     for name in _VENDORED:
         shutil.copy(bundle.WEB / "vendor" / name, out)

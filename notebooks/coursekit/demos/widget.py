@@ -1,4 +1,4 @@
-"""Shows a demo that is drawn in the browser in a notebook, in JupyterLab."""
+"""Shows a demo as a widget in a notebook."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from coursekit.demos import bundle
 
 
 class DemoWidget(anywidget.AnyWidget):
-    """A demo; ``state`` is what it shows: its scene and the value of each control."""
+    """A demo. ``state`` is its scene and the value of each control."""
 
     state = traitlets.Dict().tag(sync=True)
 
 
 def show(name: str) -> DemoWidget:
-    """The demo of that name as a widget; the last line of its notebook's cell."""
-    # JupyterLab showed the demo without ``_css``, so the script brings the style sheet, too
+    """The demo ``name`` as a widget, for the last line of a notebook's cell."""
+    # The script contains the style sheet, because JupyterLab ignored ``_css``.
     return DemoWidget(_esm=bundle.widget_module(name), _css=bundle.style())

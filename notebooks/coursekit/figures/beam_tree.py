@@ -1,4 +1,4 @@
-"""Watches a decoder at work and draws its search as a tree: what was looked at, what was kept, what won."""
+"""Records a decoder's search and draws it as a tree of examined, kept and best prefixes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _PALE = "#b8c2cc"
 
 
 class Watched:
-    """A ``step`` that remembers which prefixes it was asked about, one list for each call."""
+    """A ``step`` that records the prefixes of each call."""
 
     def __init__(self, step: Step):
         self.step = step
         self.calls: list[list[Node]] = []
 
     def __call__(self, prefixes: Sequence[Sequence[int]]) -> np.ndarray:
-        """The step's answer; the prefixes are remembered."""
+        """Record the prefixes and return the step's result."""
         self.calls.append([tuple(int(token) for token in prefix) for prefix in prefixes])
         return self.step(prefixes)
 
     @property
     def asked(self) -> list[Node]:
-        """All prefixes, in the order in which they were asked about."""
+        """All recorded prefixes in order."""
         return [prefix for call in self.calls for prefix in call]
 
 
@@ -43,12 +43,12 @@ def draw_search(
     at_least: float = 0.0,
     logs: bool = False,
 ) -> None:
-    """Draw the tree that a decoder looked at.
+    """Draw the tree that a decoder searched.
 
-    ``sentences`` are those that came out (tokens without ``<bos>``), the best first: its path is orange.
-    Every prefix that ``watched`` was asked about, and the other sentences, are blue; words that were seen but
-    not pursued are pale. Words less probable than ``at_least`` are left out; ``logs`` writes log-probabilities on
-    the branches instead of probabilities, and their sum into each node.
+    ``sentences`` are the decoder's results (tokens without ``<bos>``), the best first, whose path is orange. Every prefix in
+    ``watched``, and the other sentences, are blue; words that were not pursued are pale. Words less probable than
+    ``at_least`` are left out. ``logs`` writes log-probabilities instead of probabilities on the branches, and their sum into
+    each node.
     """
     root = watched.asked[0]
     paths = [{(*root, *tokens[:length]) for length in range(len(tokens) + 1)} for tokens in sentences]
@@ -83,7 +83,7 @@ def draw_search(
 
 
 def _children(watched: Watched, at_least: float, kept: set[Node]) -> Children:
-    """For each prefix that was asked about, the following prefixes with the log-probability of their last word."""
+    """Recorded prefix -> following prefixes with the log-probability of their last word."""
     asked = list(dict.fromkeys(watched.asked))
     children = {}
     for prefix in asked:

@@ -1,4 +1,4 @@
-"""A drawing for lab 09: which shapes walk through an encoder block, measured with hooks and drawn to scale."""
+"""Draws, for lab 09, the shapes inside an encoder block, measured with hooks and drawn to scale."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coursekit.figures import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
 
 __all__ = ["draw_walk", "stations"]
 
-#: The parts that are drawn, and what comes out of them in words. Of the attention's pair it is the weights.
+#: Drawn part -> name of its output. For the attention's pair of outputs this is the weights.
 _PARTS = {
     "attention.W_Q": "queries",
     "attention.W_K": "keys",
@@ -39,7 +39,7 @@ _WIDTH, _TOP, _BELOW, _GREY = 0.5, 2.45, -2.3, "#8a97a3"
 
 
 def stations(block: nn.Module, x: Tensor) -> dict[str, tuple[int, ...]]:
-    """Run ``block(x)`` once: the shape of ``x`` and of what came out of each part, by its name in words."""
+    """Run ``block(x)`` once. Returns name -> shape, for ``x`` and for the output of each part."""
     shapes: dict[str, tuple[int, ...]] = {"x": tuple(x.shape)}
     handles = []
     for name, part in block.named_modules():
@@ -59,9 +59,9 @@ def stations(block: nn.Module, x: Tensor) -> dict[str, tuple[int, ...]]:
 
 
 def draw_walk(walk: dict[str, tuple[int, ...]], title: str) -> Any:
-    """Draw what ``stations`` returned; a box is as high as a word's vector is long. Returns the axes.
+    """Draw the result of ``stations``. A box is as high as a word's vector is long. Returns the axes.
 
-    A part that was not called, because its numbers were used without it, is an empty box.
+    A part that was not called, because its parameters were used directly, is an empty box.
     """
     import matplotlib.pyplot as plt
     from matplotlib.patches import Rectangle

@@ -1,4 +1,4 @@
-"""A model's loss as a landscape: a flat map through the weights, cut along the way that training took."""
+"""Computes a model's loss on a plane through the weights along the path of training."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from torch import Tensor, nn
 
 
 def weights_of(model: nn.Module) -> Tensor:
-    """All the weights of a model in one long vector (a copy)."""
+    """A copy of all weights of a model as one vector."""
     return nn.utils.parameters_to_vector(model.parameters()).detach().clone()
 
 
 def map_of(path: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """The plane in which most of a path lies: two orthonormal directions (2, n), and the path on it (steps, 2).
+    """The plane that contains most of a path: two orthonormal directions (2, n), and the path on it (steps, 2).
 
     The origin of the plane is the path's last point. The directions are the principal components of the path.
     """
@@ -33,7 +33,7 @@ def heights(
     up: Iterable[float],
     track: Callable[..., Iterable[float]] = lambda items, what: items,
 ) -> Tensor:
-    """The loss at each point of a grid on the plane (len(up), len(across)); the model's weights are put back."""
+    """The loss at each point of a grid on the plane (len(up), len(across)). The model's weights are restored."""
     before, across, rows = weights_of(model), list(across), []
     with torch.no_grad():
         for y in track(list(up), "rows of the map"):

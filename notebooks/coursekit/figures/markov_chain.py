@@ -13,7 +13,7 @@ from coursekit.figures import BLUE, INK, ORANGE
 def draw_chain(
     words: Sequence[str], P: Any, places: Mapping[str, tuple[float, float]], *, ax: Any, title: str = ""
 ) -> None:
-    """Draw every step of ``P`` that is possible; a step that is not certain is orange and bears its probability.
+    """Draw every possible step of ``P``. Steps that are not certain are orange and labelled with their probability.
 
     ``P[i, j]`` is the probability that word j follows word i; ``places`` gives each word its centre.
     Words without a place, and their steps, are left out.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-#: Okabe and Ito's colours, which stay apart under the common kinds of colour blindness.
+#: Okabe and Ito's colours, which people with the common kinds of colour blindness can distinguish.
 BLUE, ORANGE, GREEN, RED, SKY, PURPLE, YELLOW, INK = (
     "#0072B2",
     "#E69F00",
@@ -23,8 +23,8 @@ PALETTE = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW)
 #: For probabilities and weights (one direction) and for signed values.
 SEQUENTIAL, DIVERGING = "cividis", "PuOr"
 
-#: Marks a figure that has been described, or need not be: it is not described again.
-_SAID = "said in words"
+#: Marks a figure that has been described, or need not be.
+_DESCRIBED = "described"
 _UNSEEN = '<div style="position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)">{}</div>'
 
 
@@ -58,12 +58,12 @@ def use_style() -> None:
 
 
 def soon_replaced(figure: Any) -> None:
-    """Keep a picture whose place another will take from being said in words: the last one speaks."""
-    figure.set_gid(_SAID)
+    """Prevent the description of a figure that another will replace: only the last one is described."""
+    figure.set_gid(_DESCRIBED)
 
 
 def in_words(figure: Any) -> str:
-    """What a figure says to somebody who does not see it: its titles and the names of its axes."""
+    """The description of a figure for people who cannot see it: its titles and axis names."""
     parts = [figure.get_suptitle()]
     for ax in figure.axes:
         names = [f"{side}: {name}" for side, name in (("x", ax.get_xlabel()), ("y", ax.get_ylabel())) if name]
@@ -73,9 +73,9 @@ def in_words(figure: Any) -> str:
 
 
 def describe_figures() -> None:
-    """Give every figure of this notebook its words: as alternative text, and as a line that screen readers read.
+    """Describe every figure of this notebook, as alternative text and as a line for screen readers.
 
-    JupyterLab shows pictures without their alternative text, so the line stands before the picture, unseen.
+    JupyterLab ignores alternative text, so the line is placed invisibly before the picture.
     """
     from IPython.core.getipython import get_ipython
 
@@ -86,19 +86,19 @@ def describe_figures() -> None:
     from IPython.display import display
     from matplotlib.figure import Figure
 
-    plt.switch_backend(plt.get_backend())  # from here on IPython knows how to show figures
+    plt.switch_backend(plt.get_backend())  # registers IPython's formatters for figures
     pictures = shell.display_formatter.formatters["image/png"]
     try:
         draw = pictures.lookup_by_type(Figure)
-    except KeyError:  # the notebook shows its figures in another way
+    except KeyError:  # the notebook uses another backend
         return
 
     def described(figure: Figure) -> Any:
         drawn = draw(figure)
         picture, metadata = drawn if isinstance(drawn, tuple) else (drawn, {})
         words = in_words(figure)
-        if figure.get_gid() != _SAID:
-            figure.set_gid(_SAID)
+        if figure.get_gid() != _DESCRIBED:
+            figure.set_gid(_DESCRIBED)
             page = _UNSEEN.format(html.escape(words))
             display({"text/html": page, "text/plain": words}, raw=True)
         return picture, {**metadata, "alt": words}
@@ -147,7 +147,7 @@ def heatmap(
         form = numbers if isinstance(numbers, str) else ".2f"
         for (i, j), value in np.ndenumerate(values):
             red, green, blue, _ = image.cmap(image.norm(value))
-            # imshow leaves −∞ and nan blank, so their text stands on white
+            # imshow leaves −∞ and nan blank, so their text is on white
             light = not np.isfinite(value) or 0.299 * red + 0.587 * green + 0.114 * blue > 0.55
             text = "−∞" if np.isneginf(value) else format(value, form)
             ax.text(j, i, text, ha="center", va="center", fontsize=9, color=INK if light else "white")

@@ -1,4 +1,4 @@
-"""Draws word vectors as a map: neighbours stay neighbours, labels keep out of each other's way."""
+"""Draws word vectors as a map that keeps neighbours together and labels apart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY
 
-# Orange, sky and purple are too light for small letters on white: their darker sisters are easy to read.
+# Orange, sky and purple are too light for small letters on white, so darker variants are used.
 _INKS = (BLUE, "#9c6a00", GREEN, RED, "#a34f80", "#20709c", INK)
 _DOTS = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, INK)
 _MARKERS = ("o", "s")
@@ -38,7 +38,7 @@ def draw_map(
 ) -> None:
     """Draw the words of each group (one string, separated by blanks) at their places; unknown words are left out.
 
-    ``others`` find their places together with them, as small grey dots without a name.
+    ``others`` are placed together with them, as small grey dots without a name.
     """
     number = {word: i for i, word in enumerate(words)}
     shown = [(word, k) for k, row in enumerate(groups.values()) for word in row.split() if word in number]
@@ -62,7 +62,7 @@ def draw_map(
 
 
 def _label(ax: Any, places: npt.NDArray[np.float64], shown: Sequence[tuple[str, int]]) -> None:
-    """Write each word beside its dot, where it covers neither a dot nor another word."""
+    """Write each word beside its dot, without covering dots or other words."""
     figure = ax.figure
     figure.canvas.draw()
     dots = ax.transData.transform(places)
@@ -80,7 +80,7 @@ def _label(ax: Any, places: npt.NDArray[np.float64], shown: Sequence[tuple[str, 
 
 
 def _spots(x: float, y: float, width: float, height: float, gap: float) -> list[tuple[float, float]]:
-    """Corners (left, low) of places for a label around a dot, the nearest and most usual first."""
+    """The lower left corners of possible places for a label around a dot, the best first."""
     spots = []
     for far in (1.0, 2.2, 3.6, 5.0):
         d = gap * far
@@ -93,7 +93,7 @@ def _spots(x: float, y: float, width: float, height: float, gap: float) -> list[
 def _cover(
     spot: tuple[float, float], width: float, height: float, taken: Sequence[tuple[float, ...]]
 ) -> float:
-    """The area of what is taken already that a label at ``spot`` would cover."""
+    """The area of occupied rectangles that a label at ``spot`` would cover."""
     left, low = spot
     area = 0.0
     for a, b, c, d in taken:

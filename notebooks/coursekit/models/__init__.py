@@ -1,1 +1,1 @@
-"""Small models that a lab learns with beside the student's own."""
+"""Small models that labs train or use beside the student's own."""

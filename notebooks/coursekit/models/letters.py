@@ -16,7 +16,7 @@ _COLUMN = {symbol: place for place, symbol in enumerate(_SYMBOLS)}
 
 
 class LetterModel:
-    """The built-in names, or ``words``, counted. Every count gives up a little, which follows a shorter memory.
+    """A model from counts of the built-in names, or of ``words``. A discount from each count goes to a shorter memory.
 
     (Absolute discounting: Ney, Essen and Kneser 1994.)
     """

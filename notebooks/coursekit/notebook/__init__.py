@@ -1,1 +1,1 @@
-"""What a lab's cells show: cards, progress, verdicts."""
+"""Output of a lab's cells: cards, progress, verdicts."""

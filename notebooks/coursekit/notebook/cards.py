@@ -15,7 +15,7 @@ TO_HAND_IN = (
     "To hand in: save the notebook, then run `from coursekit import hand_in; hand_in()` in a new cell."
 )
 
-# Every card brings its own rules: a notebook saved with outputs must look the same when it is opened again.
+# Every card contains its own style, so that a saved notebook looks the same when it is opened again.
 _STYLE = """<style>
 .ck{--ck-ink:#1f2933;--ck-soft:#5b6770;--ck-paper:#ffffff;--ck-line:#d5dbe1;--ck-good:#00684a;--ck-bad:#a23b00;
 --ck-todo:#5b6770;font-family:system-ui,"Segoe UI",sans-serif;font-size:14px;line-height:1.45;color:var(--ck-ink);
@@ -77,7 +77,7 @@ def show(card: Card) -> None:
 
 
 def _text(value: str) -> str:
-    """Escaped, with `code` between backticks."""
+    """The escaped text, with `code` between backticks set as code."""
     parts = html.escape(value).split("`")
     return "".join(
         f"<code>{part}</code>" if i % 2 and i < len(parts) - 1 else part for i, part in enumerate(parts)
@@ -132,7 +132,7 @@ def checked(verdict: Verdict, done: int, total: int) -> Card:
 
 
 def broken(refusal: str, marks: Sequence[Mark]) -> Card:
-    """Which impostors an input exposes, and what to think of for those that it does not."""
+    """The impostors that an input exposes, and hints for the others."""
     count = sum(mark.passed for mark in marks)
     if refusal:
         head, lines = "This input exposes nobody", [("✗", "n", refusal)]
@@ -191,7 +191,7 @@ def started(lab: str, questions: Sequence[str]) -> Card:
 
 
 def packed(archive: str, size: str, parts: Sequence[tuple[str, str, bool]], advice: str) -> Card:
-    """What lies in the file to hand in: each question and written answer, what became of it, whether it is there."""
+    """The content of the file to hand in. ``parts``: (question or written answer, its state, whether it is there)."""
     rows, words = [], []
     for name, state, there in parts:
         sign, kind = ("✓", "y") if there else ("○", "n")
@@ -207,13 +207,13 @@ def packed(archive: str, size: str, parts: Sequence[tuple[str, str, bool]], advi
 
 
 def not_packed(reason: str) -> Card:
-    """Why nothing was packed, and what to do."""
+    """The reason why nothing was packed, and what to do."""
     head = "Nothing was packed to hand in"
     return Card(_box("bad", head, f"<p>{_text(reason)}</p>"), f"{head}. {reason}", {"archive": None})
 
 
 def handed_in(answer: Mapping[str, Any]) -> Card:
-    """What the live class says of a notebook: its receipt, which attempt it is, and its verdict once there is one."""
+    """The live class's answer about a notebook: receipt, attempt, and the verdict if there is one."""
     record = {
         key: answer.get(key) for key in ("lab", "receipt", "attempt", "of", "state", "score", "max_score")
     }
@@ -258,6 +258,6 @@ def _number(value: Any) -> str:
 
 
 def not_taken(reason: str) -> Card:
-    """Why the live class did not take a notebook."""
+    """The reason why the live class refused a notebook."""
     head = "Nothing was handed in"
     return Card(_box("bad", head, f"<p>{_text(reason)}</p>"), f"{head}. {reason}", {"receipt": None})

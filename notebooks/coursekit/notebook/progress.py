@@ -1,4 +1,4 @@
-"""A sentence and a progress bar for what takes time, in a notebook and in a terminal."""
+"""Shows a sentence or a progress bar for slow work, in a notebook or terminal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def say(sentence: str, details: str = "") -> None:
 
 
 def track(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
-    """Yield ``items`` with a progress bar that says ``what``, how far it is, and how long is left.
+    """Yield ``items`` with a progress bar that shows ``what``, the progress, and the time left.
 
     Shows nothing for the first half second. The bar updates at most five times a second.
     """
@@ -48,7 +48,7 @@ def track(items: Iterable[Item], what: str, total: int | None = None) -> Iterato
             now = time.monotonic()
             if now - began > 0.5 and now - shown > 0.2:
                 shown, handle = now, draw_bar(handle, what, done, total, now - began)
-    finally:  # also where the loop is left early: the last item has been dealt with
+    finally:  # also if the loop is left early
         if handle is not None:
             draw_bar(handle, what, done, total, time.monotonic() - began, finished=True)
 
@@ -56,11 +56,11 @@ def track(items: Iterable[Item], what: str, total: int | None = None) -> Iterato
 def draw_bar(
     handle: object, what: str, done: int, total: int | None, seconds: float, finished: bool = False
 ) -> object:
-    """Draw the bar, or draw it anew where ``handle`` is what an earlier call returned."""
+    """Draw the bar, or update the bar of ``handle``, an earlier call's result."""
     left = f", {seconds / done * (total - done):.0f} s left" if total and not finished else ""
     text = f"{what}: {done:,}" + (f" of {total:,}" if total else "") + f" ({seconds:.0f} s{left})"
     if not in_notebook():
-        if finished or sys.stderr.isatty():  # a log gets the last line only
+        if finished or sys.stderr.isatty():  # a log gets only the last line
             print(f"\r{text}   ", end="\n" if finished else "", file=sys.stderr, flush=True)
         return True
     from IPython.display import HTML, display

@@ -1,4 +1,4 @@
-"""Lets a cell wait for an answer that is not written or not right yet, without an error."""
+"""Lets a cell wait, without an error, for an answer that is not written or not right yet."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from coursekit.notebook.verdict import last_verdicts
 
 
 class _NotGreen(Exception):
-    """The last check of a question that a cell needs was red."""
+    """The last check of a needed question was red."""
 
 
 def needs(*questions: str) -> None:
-    """Let the cell wait while the last check of one of the questions was red: what it draws would not be true.
+    """Let the cell wait while the last check of one of the questions was red, since its output would be wrong.
 
-    Stands first in a cell's ``with until_written():``, and names every question that what the cell shows comes from. In the
-    rest of the cell, lists of numbers that these functions return are arrays: a check takes either, a figure computes with them.
+    Call it first in a cell's ``with until_written():``, with every question whose answer the cell uses. In the rest of the
+    cell, lists of numbers that these functions return are arrays: checks accept both, but figures compute with arrays.
     """
     known = {name: last_verdicts[name] for name in questions if name in last_verdicts}
     red = [name for name, verdict in known.items() if verdict.written and not verdict.passed]
@@ -46,7 +46,7 @@ def _returning_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _as_arrays(value: Any) -> Any:
-    """Tables and rows of fractions as arrays, also in a tuple of results; anything else, such as a list of ids, as it is."""
+    """Convert tables and rows of fractions to arrays, also in a tuple of results. Other values, such as lists of ids, stay."""
     if type(value) is tuple:
         return tuple(map(_as_arrays, value))
     if type(value) is not list or not value or not isinstance(value[0], _IN_ARRAYS):
@@ -63,11 +63,11 @@ _IN_ARRAYS = (list, float, bool, np.floating, np.bool_, np.ndarray)
 
 @contextmanager
 def until_written() -> Iterator[None]:
-    """Run a cell that needs the student's functions; say calmly why it shows nothing where it cannot run.
+    """Run a cell that needs the student's functions. If it cannot run, show a line with the reason.
 
-    A function may be unwritten, or its check not green (``needs``). Any other error is said in one line that names the
-    function that raised it, with the traceback folded below, so that *Run All* goes on. A helper of the student's whose
-    name the cell has used for something else is put back: a right answer may rest on it.
+    A function may be unwritten, or its check not green (``needs``). Any other error is shown as one line that names the
+    function, with the traceback folded below, so that *Run All* goes on. If the cell rebinds the name of a student's helper,
+    the helper is restored afterwards, because an answer may use it.
     """
     notebook = vars(sys.modules["__main__"])
     functions = {name: value for name, value in notebook.items() if _is_of_the_notebook(value)}
@@ -85,9 +85,9 @@ def until_written() -> Iterator[None]:
 
 
 def _is_of_the_notebook(value: object) -> bool:
-    """Whether a value is a function or a class of the notebook, or an object that can be called like one.
+    """Whether a value is a function or class of the notebook, or a callable object.
 
-    A model can be called, too, but the cells themselves use one name for several models.
+    Models are callable too, but are excluded: the cells use one name for several models.
     """
     if isinstance(value, partial):
         return True
@@ -97,7 +97,7 @@ def _is_of_the_notebook(value: object) -> bool:
 
 
 def _is_expected(error: Exception) -> bool:
-    """Whether the cell only waits; PyTorch's own ``NotImplementedError`` comes with a sentence."""
+    """Whether the cell only waits. PyTorch's own ``NotImplementedError`` has a message."""
     return isinstance(error, (_NotGreen, NameError)) or _is_stub(error)
 
 
@@ -121,12 +121,12 @@ def _why(error: Exception) -> str:
 
 
 def _raised_in(error: BaseException) -> str:
-    """The function (or class) of a notebook in which the error arose; empty for a cell's own lines."""
+    """The notebook's function or class that raised the error; "" for a cell's own lines."""
     names = [
         frame.f_code.co_qualname.split(".")[0]
         for frame, _ in traceback.walk_tb(error.__traceback__)
         if frame.f_globals.get("__name__")
-        == "__main__"  # where a notebook's cells run; the kit's functions do not
+        == "__main__"  # notebook cells run in this module, the kit's functions do not
     ]
     return next((name for name in reversed(names) if not name.startswith("<")), "")
 

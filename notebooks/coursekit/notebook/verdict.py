@@ -1,10 +1,10 @@
-"""The result of an answer's public checks, as values."""
+"""The result of an answer's public checks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: The type under which a check's verdict stands among a cell's outputs, as data.
+#: The MIME type of a check's verdict in a cell's outputs.
 MIME = "application/vnd.coursekit.check+json"
 
 
@@ -38,5 +38,5 @@ class Verdict:
         )
 
 
-#: What the last check of each question found, in this session.
+#: Question -> the last verdict on it in this session.
 last_verdicts: dict[str, Verdict] = {}

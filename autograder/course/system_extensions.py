@@ -1,4 +1,4 @@
-"""Takes over who has longer in a learning system: into ``extensions.csv``, where the course does not give as much."""
+"""Copies extensions from a learning system to ``extensions.csv``, unless the course already gives as much."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from autograder.course import extensions
 from autograder.course.lists import sentences_about
 from autograder.course.policy_file import extension_of, extensions_file, settings
 
-#: Learning systems tell minutes: what differs by less is the same.
+#: Learning systems give times in minutes: smaller differences are ignored.
 _A_MINUTE = timedelta(minutes=1)
 _MOST_DAYS = 366
 
 
-def take_over(lab: str, due: datetime, until: Iterable[tuple[str, datetime]], source: str) -> list[str]:
-    """Write down each student who has until later than the course gives; sentences about it.
+def take_over_extensions(
+    lab: str, due: datetime, until: Iterable[tuple[str, datetime]], source: str
+) -> list[str]:
+    """Add an extension for each student with a later due date than in the course. Returns sentences about it.
 
-    ``due``, and until when each has in the ``source``, are in UTC, without a zone. Nobody gets less than before.
+    ``until``: (student, due date in the ``source``). Its times and ``due`` are in UTC, without a zone. No extension gets shorter.
     """
     given, more, too_long = list[str](), list[str](), list[str]()
     for student, own in until:
