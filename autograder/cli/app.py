@@ -17,25 +17,15 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from typer.core import TyperGroup
 
 from autograder.errors import UserError, require_assertions
 
-#: The panels of ``--help``, by role, in this order.
+#: The panels of ``--help``, by role. They appear in the order of the commands below.
 GRADE, LIVE = "The teaching team grades a class", "The lecturer runs a live class"
 PREPARE, WRITE = "Before the term", "Authors write labs"
 
 
-class _ByRole(TyperGroup):
-    """A group that lists its commands by panel."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        panel = {name: getattr(command, "rich_help_panel", GRADE) for name, command in self.commands.items()}
-        return sorted(panel, key=lambda name: (GRADE, LIVE, PREPARE, WRITE).index(panel[name]))
-
-
 app = typer.Typer(
-    cls=_ByRole,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -106,122 +96,6 @@ def _write_json(path: Path | None, data: object) -> None:
 
         refuse_world_readable(path)
         write_atomically(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
-
-
-@app.command(rich_help_panel=WRITE)
-def build(
-    labs: Labs = None,
-    check: Annotated[bool, _given("check")] = False,
-    force: Annotated[bool, _given("force")] = False,
-) -> None:
-    """Make the instructor's and the students' notebooks from the masters, and the cards' data from the questions' files."""
-    from autograder.course import build as building
-    from autograder.course.soundness import require_sound
-    from autograder.questions.engine.card import card_drift, write_card
-
-    names = _labs(labs)
-    for note in require_sound(names, unfinished=not check):
-        console.print(f"! {note}", markup=False)
-    drifted = False
-    for lab in names:
-        if check:
-            done, drift = "", building.drift_of(lab) or card_drift(lab)
-        else:
-            with console.status(f"building {lab} …"):
-                write_card(lab)
-                executed, drift = building.build(lab, force=force)
-            done = "executed" if executed else "unchanged"
-        drifted |= bool(drift)
-        console.print(f"{'✗' if drift else '✓'} {lab}  {drift or done}")
-    if drifted:
-        console.print(
-            "Run `autograder build` and commit the changed files."
-            if check
-            else "Correct the master and build again."
-        )
-        raise typer.Exit(1)
-
-
-@app.command("new-lab", rich_help_panel=WRITE)
-def new_lab(lab: Annotated[str, _given("new_name")], questions: Annotated[str, _given("questions")]) -> None:
-    """Write the files of a new lab: the first question worked out in full, stubs for the others. Overwrites nothing."""
-    from autograder.course.new_lab import new_lab as write
-    from autograder.course.new_lab import parse_questions
-
-    points = parse_questions(questions)
-    for path in write(lab, points):
-        console.print(f"✓ {path}", markup=False)
-    if stubs := list(points)[1:]:
-        console.print(f"To write: {', '.join(stubs)}. Until that is done, only `build` takes the lab.")
-    number = lab[:2]
-    console.print(
-        "Next:", f"  autograder build {number}", f"  autograder audit {number}",
-        f"  autograder release {number} --out build/release",
-        f"  autograder simulate {number} --out build/class/submitted",
-        f"  autograder grade {number} --submitted build/class/submitted --out build/class", sep="\n", markup=False,
-    )  # fmt: skip
-
-
-@app.command("import", rich_help_panel=WRITE)
-def import_(
-    notebook: Annotated[Path, _given("notebook")],
-    name: Annotated[str | None, _given("import_name")] = None,
-    json_file: Json = None,
-) -> None:
-    """Make a lab of an nbgrader notebook, so that its class can be graded here. Overwrites nothing."""
-    from autograder.cli.imported import show
-    from autograder.importing.bring_in import import_notebook
-
-    with console.status(f"trying {notebook.name} on its own answers …"):
-        imported = import_notebook(notebook, name)
-    _write_json(json_file, show(console, imported))
-
-
-@app.command(rich_help_panel=WRITE)
-def audit(labs: Labs = None, json_file: Json = None) -> None:
-    """Prove that the hidden tests catch every misconception and accept every correct answer."""
-    from autograder.cli.audit import run_and_show
-    from autograder.course.soundness import require_sound
-
-    names = _labs(labs)
-    require_sound(names)
-    report, good = run_and_show(names, console=console)
-    _write_json(json_file, report)
-    if not good:
-        raise typer.Exit(1)
-
-
-@app.command(rich_help_panel=PREPARE)
-def release(lab: Lab, out: Annotated[Path, _given("bundle")]) -> None:
-    """Write a student's bundle: the notebook, the kit, the data; no solution, no hidden test."""
-    from autograder.course.release import download_note
-    from autograder.course.release import release as write
-    from autograder.course.soundness import require_sound
-
-    require_sound([lab])
-    console.print(f"✓ {write(lab, out)}")
-    if note := download_note(lab):
-        console.print(f"[yellow]![/] {note}")
-
-
-@app.command(rich_help_panel=PREPARE)
-def simulate(
-    lab: Lab,
-    out: Annotated[Path, _given("class")],
-    students: Annotated[int, _given("students")] = 30,
-    hostile: Annotated[bool, _given("hostile")] = True,
-) -> None:
-    """Make a class of submissions: honest, wrong in named ways, unlucky, broken, hostile."""
-    from collections import Counter
-
-    from autograder.audit.simulate import simulate as write
-    from autograder.course.soundness import require_sound
-
-    require_sound([lab])
-    kinds = Counter(write(lab, students, out, hostile=hostile).values())
-    console.print(
-        f"✓ {students} submissions in {out}: " + ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
-    )
 
 
 @app.command(rich_help_panel=GRADE)
@@ -320,6 +194,18 @@ def collect(
     )
 
 
+@app.command(rich_help_panel=GRADE)
+def formgrader(
+    out: Graded,
+    port: Annotated[int, _given("lab_port")] = 8888,
+    browser: Annotated[bool, _given("browser")] = True,
+) -> None:
+    """Open nbgrader's Formgrader on a graded class."""
+    from autograder.nbgrader_plugin.formgrader import serve
+
+    raise typer.Exit(serve(out, port, browser))
+
+
 @app.command(rich_help_panel=LIVE)
 def serve(
     labs: Annotated[list[str], _given("labs_taken", parser=_full_name)],
@@ -354,6 +240,130 @@ def invite(
     from autograder.cli.serve import invite as make
 
     make(out, url=url, team=team or [], again=names or [], to=to or out / "invitations.csv", console=console)
+
+
+@app.command(rich_help_panel=PREPARE)
+def release(lab: Lab, out: Annotated[Path, _given("bundle")]) -> None:
+    """Write a student's bundle: the notebook, the kit, the data; no solution, no hidden test."""
+    from autograder.course.release import download_note
+    from autograder.course.release import release as write
+    from autograder.course.soundness import require_sound
+
+    require_sound([lab])
+    console.print(f"✓ {write(lab, out)}")
+    if note := download_note(lab):
+        console.print(f"[yellow]![/] {note}")
+
+
+@app.command(rich_help_panel=PREPARE)
+def simulate(
+    lab: Lab,
+    out: Annotated[Path, _given("class")],
+    students: Annotated[int, _given("students")] = 30,
+    hostile: Annotated[bool, _given("hostile")] = True,
+) -> None:
+    """Make a class of submissions: honest, wrong in named ways, unlucky, broken, hostile."""
+    from collections import Counter
+
+    from autograder.audit.simulate import simulate as write
+    from autograder.course.soundness import require_sound
+
+    require_sound([lab])
+    kinds = Counter(write(lab, students, out, hostile=hostile).values())
+    console.print(
+        f"✓ {students} submissions in {out}: " + ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+    )
+
+
+@app.command("check-course", rich_help_panel=PREPARE)
+def check_course() -> None:
+    """Check the course's policy (course.toml) and class list, and show what follows for each lab."""
+    from autograder.cli.check_course import show
+
+    show(console)
+
+
+@app.command(rich_help_panel=WRITE)
+def build(
+    labs: Labs = None,
+    check: Annotated[bool, _given("check")] = False,
+    force: Annotated[bool, _given("force")] = False,
+) -> None:
+    """Make the instructor's and the students' notebooks from the masters, and the cards' data from the questions' files."""
+    from autograder.course import build as building
+    from autograder.course.soundness import require_sound
+    from autograder.questions.engine.card import card_drift, write_card
+
+    names = _labs(labs)
+    for note in require_sound(names, unfinished=not check):
+        console.print(f"! {note}", markup=False)
+    drifted = False
+    for lab in names:
+        if check:
+            done, drift = "", building.drift_of(lab) or card_drift(lab)
+        else:
+            with console.status(f"building {lab} …"):
+                write_card(lab)
+                executed, drift = building.build(lab, force=force)
+            done = "executed" if executed else "unchanged"
+        drifted |= bool(drift)
+        console.print(f"{'✗' if drift else '✓'} {lab}  {drift or done}")
+    if drifted:
+        console.print(
+            "Run `autograder build` and commit the changed files."
+            if check
+            else "Correct the master and build again."
+        )
+        raise typer.Exit(1)
+
+
+@app.command("new-lab", rich_help_panel=WRITE)
+def new_lab(lab: Annotated[str, _given("new_name")], questions: Annotated[str, _given("questions")]) -> None:
+    """Write the files of a new lab: the first question worked out in full, stubs for the others. Overwrites nothing."""
+    from autograder.course.new_lab import new_lab as write
+    from autograder.course.new_lab import parse_questions
+
+    points = parse_questions(questions)
+    for path in write(lab, points):
+        console.print(f"✓ {path}", markup=False)
+    if stubs := list(points)[1:]:
+        console.print(f"To write: {', '.join(stubs)}. Until that is done, only `build` takes the lab.")
+    number = lab[:2]
+    console.print(
+        "Next:", f"  autograder build {number}", f"  autograder audit {number}",
+        f"  autograder release {number} --out build/release",
+        f"  autograder simulate {number} --out build/class/submitted",
+        f"  autograder grade {number} --submitted build/class/submitted --out build/class", sep="\n", markup=False,
+    )  # fmt: skip
+
+
+@app.command("import", rich_help_panel=WRITE)
+def import_(
+    notebook: Annotated[Path, _given("notebook")],
+    name: Annotated[str | None, _given("import_name")] = None,
+    json_file: Json = None,
+) -> None:
+    """Make a lab of an nbgrader notebook, so that its class can be graded here. Overwrites nothing."""
+    from autograder.cli.imported import show
+    from autograder.importing.bring_in import import_notebook
+
+    with console.status(f"trying {notebook.name} on its own answers …"):
+        imported = import_notebook(notebook, name)
+    _write_json(json_file, show(console, imported))
+
+
+@app.command(rich_help_panel=WRITE)
+def audit(labs: Labs = None, json_file: Json = None) -> None:
+    """Prove that the hidden tests catch every misconception and accept every correct answer."""
+    from autograder.cli.audit import run_and_show
+    from autograder.course.soundness import require_sound
+
+    names = _labs(labs)
+    require_sound(names)
+    report, good = run_and_show(names, console=console)
+    _write_json(json_file, report)
+    if not good:
+        raise typer.Exit(1)
 
 
 def _add_system(name: str, *, takes_grades: bool) -> None:
@@ -398,26 +408,6 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
 _add_system("Moodle", takes_grades=True)
 _add_system("Canvas", takes_grades=True)
 _add_system("GitHub", takes_grades=False)
-
-
-@app.command("check-course", rich_help_panel=PREPARE)
-def check_course() -> None:
-    """Check the course's policy (course.toml) and class list, and show what follows for each lab."""
-    from autograder.cli.check_course import show
-
-    show(console)
-
-
-@app.command(rich_help_panel=GRADE)
-def formgrader(
-    out: Graded,
-    port: Annotated[int, _given("lab_port")] = 8888,
-    browser: Annotated[bool, _given("browser")] = True,
-) -> None:
-    """Open nbgrader's Formgrader on a graded class."""
-    from autograder.nbgrader_plugin.formgrader import serve
-
-    raise typer.Exit(serve(out, port, browser))
 
 
 def main() -> None:
