@@ -413,7 +413,9 @@ def _auto_scores(
     """The automatic score of every graded cell; None, as in nbgrader, asks for a person."""
     points = {question.name: float(question.points) for question in result.questions}
     scores: dict[str, float | None] = {}
-    for name in lab.graded:
+    for name, model in lab.rows:
+        if model is api.SolutionCell:
+            continue
         if result.fault:
             scores[name] = None
         elif name in lab.question_of:
