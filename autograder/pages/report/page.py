@@ -49,7 +49,7 @@ def build_report(
     class_results.sort(key=lambda result: result.student.casefold())
     path = report_page(out, spec.name)
     places = places_of(spec, DEMOS)
-    alike = alike_groups(submissions, spec, known_answers)
+    groups, not_compared = alike_groups(submissions, spec, known_answers)
     handed_in = [result for result in class_results if result.readable]
     questions = question_statistics(handed_in, spec.questions)
     page = render(
@@ -67,8 +67,8 @@ def build_report(
         flagged=[
             (one, question) for one in class_results for question in one.questions if question.forbidden
         ],
-        groups=alike.groups,
-        not_compared=alike.left_out,
+        groups=groups,
+        not_compared=not_compared,
         alike=round(100 * ALIKE),
         results=class_results,
         page_of=lambda student: address_of(feedback_page(out, student, spec.name), path.parent),
