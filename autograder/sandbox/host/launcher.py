@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
@@ -122,7 +123,7 @@ class ZygoteProcess:
                 "data": [str(path) for path in self.data],
                 "python": visible.python_folders(),
                 "hidden": visible.hidden_folders(),
-                "limits": self.limits.as_dict(),
+                "limits": asdict(self.limits),
                 "modules": list(self.modules),
                 "private": [str(path.resolve()) for path in self.private],
                 "least": self.least,
@@ -188,7 +189,7 @@ class ZygoteProcess:
         assert self._control is not None
         ours, theirs = socket.socketpair()
         try:
-            self._control.send({"spawn": limits.as_dict()}, theirs.fileno())
+            self._control.send({"spawn": asdict(limits)}, theirs.fileno())
             answer = self._receive(SPAWN_SECONDS)
             if "pid" not in answer:
                 raise SandboxUnavailable("it has gone")
