@@ -50,11 +50,8 @@ _SINGLETONS = frozenset({"NoneType", "bool", "ellipsis"})
 
 
 @dataclass(frozen=True)
-class TestCell:
+class GradedCell:
     """A graded test cell: its points, and the reason why it must stay in the notebook ("" if it can move)."""
-
-    #: Tells pytest that this class is no test case.
-    __test__ = False
 
     grade_id: str
     points: float
@@ -76,7 +73,7 @@ class Names:
     used: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
 
-def test_cells_of(cells: Sequence[NotebookNode]) -> tuple[list[TestCell], Names]:
+def graded_cells(cells: Sequence[NotebookNode]) -> tuple[list[GradedCell], Names]:
     """The graded test cells of the notebook in order, and the notebook's names."""
     names = _names_of(cells)
     found = []
@@ -84,7 +81,7 @@ def test_cells_of(cells: Sequence[NotebookNode]) -> tuple[list[TestCell], Names]
         if cell.cell_type == "code" and _is_test(cell):
             data, tree = cell.metadata.nbgrader, _parsed(cell.source)
             reason = "it is no plain Python" if tree is None else next(_reasons(place, tree, names), "")
-            found.append(TestCell(data["grade_id"], float(data["points"]), cell.source, reason))
+            found.append(GradedCell(data["grade_id"], float(data["points"]), cell.source, reason))
     return found, names
 
 
