@@ -203,7 +203,7 @@ def test_one_new_name_and_two_folders_of_one_row_end_no_export_and_another_cours
     found = matched(["Lovelace, Ada", "Bohr, Bo", "Batman"], folders, people)
     assert found.students == {0: "ada", 1: "bo"} and found.renamed == ["mallory"]
     assert "Name does not match the number on the list, and so not in it: mallory." in found.notes("it")
-    with pytest.raises(UserError, match="another course's"):
+    with pytest.raises(UserError, match="another assignment or course"):
         matched(["Lovelace, Ada", "X", "Batman"], folders, people)
     names, folders = (
         ["Bach, Bo", "Kern, Cleo", "Lovelace, Ada"],
