@@ -17,7 +17,7 @@ from autograder.testing.run import TestRun
 def cause_of(
     runs: Sequence[TestRun], symptom: Symptom | None, shown_error: str, where: str = ""
 ) -> str | None:
-    """What is wrong with an answer that matches no misconception; None if nothing is, or if it is unknown."""
+    """What is wrong with an answer that matches no misconception, and which rules it breaks; None if nothing is, or if it is unknown."""
     failed = [run for run in runs if not run.result.passed]
     if not failed:
         return None
@@ -25,11 +25,15 @@ def cause_of(
         sentence = symptom.sentence
     elif shown_error:
         sentence = f"It raises an error: {shown_error.splitlines()[-1]}."
-    elif not (sentence := failed[0].result.message):
+    elif not (sentence := _as_sentence(failed[0].result.message)):
         return None
-    else:
-        sentence = f"{sentence[:1].upper()}{sentence[1:]}."
-    return f"{where}: {lower_first(sentence)}" if where else sentence
+    sentence = f"{where}: {lower_first(sentence)}" if where else sentence
+    broken = [_as_sentence(run.result.message) for run in failed if run.test.deducts and run.ran]
+    return " ".join(dict.fromkeys([sentence, *filter(None, broken)]))
+
+
+def _as_sentence(message: str) -> str:
+    return f"{message[:1].upper()}{message[1:]}." if message else ""
 
 
 def where_wrong(

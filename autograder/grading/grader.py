@@ -673,7 +673,7 @@ def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome], shown: Mappin
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
     notebook = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
-    return json.dumps(notebook, indent=1, ensure_ascii=False)
+    return json.dumps(notebook, ensure_ascii=False)
 
 
 def _counted(output: dict[str, Any], count: int) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def forbidden_used(lab: str, question: str, cells: Sequence[str]) -> tuple[str, 
     names, with_kit = names_forbidden(lab, question), may_use_kit(lab, cells)
     if not names and not with_kit:
         return ()
-    named = named_in(_answer_and_helpers(question, _read(tuple(cells))))
+    named = named_in(_answer_and_helpers(question, _read(lab, tuple(cells))))
     of_kit = [path for path in named if path.startswith("coursekit.")] if with_kit else []
     return (*among(named, names), *([] if all(is_tool(path, lab) for path in of_kit) else [KIT_PARTS]))
 
@@ -57,10 +57,18 @@ class _Statement:
     uses: frozenset[str]
 
 
-@lru_cache(maxsize=1)  # all questions of a notebook are read before the next notebook
-def _read(cells: tuple[str, ...]) -> list[_Statement]:
-    """The statements of a notebook in order, also those in branches and loops. Cells that are not plain Python have none."""
-    return [_statement(node) for cell in cells for node in _simple(statements(cell))]
+@lru_cache(maxsize=1)  # the questions of a notebook are looked at one after another
+def _read(lab: str, cells: tuple[str, ...]) -> list[_Statement]:
+    """The statements of a notebook in order, those in branches and loops one by one. Cells that are not plain Python have none."""
+    given = _given_sources(lab)
+    return [found for cell in cells for found in (_of_given if cell.strip() in given else _of_cell)(cell)]
+
+
+def _of_cell(cell: str) -> list[_Statement]:
+    return [_statement(node) for node in _simple(statements(cell))]
+
+
+_of_given = cache(_of_cell)
 
 
 def _simple(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:

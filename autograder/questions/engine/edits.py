@@ -28,10 +28,13 @@ _OPERATIONS: dict[type[ast.operator], tuple[str, str]] = {
     ast.BitAnd: ("an “and”", "with"),
     ast.BitOr: ("an “or”", "with"),
 }
+<<<<<<< HEAD
+=======
 #: Functions that only make, shape or iterate over values: naming them tells a student nothing.
 _PLAIN = """ arange array asarray astype bool copy dict empty enumerate expand_dims float full full_like int isinstance item
     len list map ones ones_like range reshape set squeeze str swapaxes tensor transpose tuple type unsqueeze view zeros
     zeros_like zip """
+>>>>>>> r7
 _INSTEAD: dict[type[ast.operator], tuple[type[ast.operator], str]] = {
     ast.Add: (ast.Sub, "subtracts where it should add"),
     ast.Sub: (ast.Add, "adds where it should subtract"),
@@ -134,7 +137,11 @@ class _Replaced(ast.NodeTransformer):
 
 @dataclass(frozen=True)
 class _Place:
+<<<<<<< HEAD
+    """A node of a function, and what a sentence about it may name: the arguments, and everybody's functions."""
+=======
     """A node of a function, and the names that a sentence may use: arguments, a library's functions, given functions."""
+>>>>>>> r7
 
     node: Any
     function: ast.FunctionDef
@@ -159,9 +166,8 @@ class _Place:
     def _found(self, nodes: Iterable[ast.AST], deep: bool = True) -> Iterator[str]:
         inside = [part for node in nodes for part in ast.walk(node)]
         variables = [n.id for n in inside if isinstance(n, ast.Name)]
-        for name in (self.called(n) for n in inside if isinstance(n, ast.Call)):
-            if (last := name.rpartition(".")[2]) in self.known and f" {last} " not in _PLAIN:
-                yield f"`{name}`"
+        called = [n.func.id for n in inside if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+        yield from (f"`{name}`" for name in called if name in self.given and name in self.known)
         yield from (f"`{name}`" for name in variables if name in self.arguments)
         if deep:
             own = [self.made[name] for name in variables if name not in self.arguments and name in self.made]

@@ -156,10 +156,10 @@ def scores_cut_off(logits, ids):
     return prices_of(np.clip(logits, -1000, 1000), ids).mean()
 
 
-@question.misconception("a small number added to the probability", costs=1.5)
+@question.misconception("a small number keeps the probability above 0", costs=1.5)
 def small_number_added(logits, ids):
-    """You add a small number to the probability so that its logarithm is finite. Then no mistake costs more than its −ln, and all
-    prices are a little wrong. Subtract scores instead: logsumexp(row) − score."""
+    """A small number keeps your probability above 0, so that its logarithm is finite. Then no mistake costs more than its −ln.
+    Subtract scores instead: logsumexp(row) − score."""
     return -np.log(np.exp(-prices_of(logits, ids)) + 1e-12).mean()
 
 

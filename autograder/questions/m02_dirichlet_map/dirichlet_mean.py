@@ -24,7 +24,7 @@ def single_rows(rng):
 
 @question.family("In a table each row is divided by its own sum.", weight=1.5)
 def tables(rng):
-    for shape, alpha in (((4, 7), 1), ((5, 3), 0.1), ((2, 5), 25.0), ((1, 4), 0.3)):
+    for shape, alpha in (((4, 7), 1), ((5, 3), 2), ((2, 5), 25.0), ((1, 4), 3)):
         yield seen(rng, *shape), alpha
 
 

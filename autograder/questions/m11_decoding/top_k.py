@@ -122,7 +122,7 @@ def top_k_by_a_threshold(logits, k, T=1.0):
 
 @question.misconception("the temperature is ignored", costs=1.5)
 def top_k_without_temperature(logits, k, T=1.0):
-    """Your result is the same at every temperature: the argument T is not used."""
+    """Your result is the same at every temperature: the argument T is not used, or cancels. Divide the logits by T first of all."""
     return _kept(logits, _best(logits)[:k])
 
 

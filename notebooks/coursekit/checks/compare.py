@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coursekit.checks.values import MAX_ITEMS, as_numbers, extent, values_match
+from coursekit.checks.values import MAX_ITEMS, are_close, as_numbers, extent, values_match
 
 Array = npt.NDArray[Any]
 
@@ -178,18 +178,10 @@ def _numbers_differ(a: Array, e: Array, rtol: float | None, atol: float | None) 
     if kinds[0] not in "biufc" or (kinds[1] == "b" and kinds[0] != "b") or ("c" in kinds and kinds[1] != "c"):
         return "kind"
     if kinds[1] in "biu" and rtol is None and atol is None:
-        close = _are_close(a, e, 1e-9, 0.0) if kinds[0] == "f" else bool(np.array_equal(a, e))
+        close = are_close(a, e, 1e-9, 0.0) if kinds[0] == "f" else bool(np.array_equal(a, e))
     else:
-        close = _are_close(a, e, *_tolerances(a, e, rtol, atol))
+        close = are_close(a, e, *_tolerances(a, e, rtol, atol))
     return "" if close else "values"
-
-
-def _are_close(a: Array, e: Array, rtol: float, atol: float) -> bool:
-    """Like ``np.allclose`` with nan equal to nan, but three times as fast."""
-    a, e = (part if part.dtype.kind in "fc" else part.astype(np.float64) for part in (a, e))
-    with np.errstate(invalid="ignore", over="ignore"):
-        near = (np.abs(a - e) <= atol + rtol * np.abs(e)) & np.isfinite(e)
-    return bool((near | (a == e) | ((a != a) & (e != e))).all())
 
 
 def _tolerances(a: Array, e: Array, rtol: float | None, atol: float | None) -> tuple[float, float]:

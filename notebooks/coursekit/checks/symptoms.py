@@ -462,11 +462,11 @@ def _of_shares(a: Array, e: Array) -> Symptom | None:
             (some, "zeros"),
             (True, "sums", "The rows do not sum to one."),
         )
-    if ((a == 0) & (e > 0)).any():
-        return _named("zero too many")
     if ((a > 0) & (e == 0)).any():
         words = "The rows sum to one, and some shares are not zero that should be exactly zero."
         return Symptom("zero expected", words)
+    if ((a == 0) & (e > 0)).any():
+        return _named("zero too many")
     where = e > 0
     if e.shape[-1] >= 3 and (where.sum(-1) >= 3).any():
         x, y = (np.where(where, np.log(np.where(where, values, 1)), 0) for values in (a, e))
