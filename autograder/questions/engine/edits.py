@@ -28,13 +28,6 @@ _OPERATIONS: dict[type[ast.operator], tuple[str, str]] = {
     ast.BitAnd: ("an “and”", "with"),
     ast.BitOr: ("an “or”", "with"),
 }
-<<<<<<< HEAD
-=======
-#: Functions that only make, shape or iterate over values: naming them tells a student nothing.
-_PLAIN = """ arange array asarray astype bool copy dict empty enumerate expand_dims float full full_like int isinstance item
-    len list map ones ones_like range reshape set squeeze str swapaxes tensor transpose tuple type unsqueeze view zeros
-    zeros_like zip """
->>>>>>> r7
 _INSTEAD: dict[type[ast.operator], tuple[type[ast.operator], str]] = {
     ast.Add: (ast.Sub, "subtracts where it should add"),
     ast.Sub: (ast.Add, "adds where it should subtract"),
@@ -137,11 +130,7 @@ class _Replaced(ast.NodeTransformer):
 
 @dataclass(frozen=True)
 class _Place:
-<<<<<<< HEAD
-    """A node of a function, and what a sentence about it may name: the arguments, and everybody's functions."""
-=======
-    """A node of a function, and the names that a sentence may use: arguments, a library's functions, given functions."""
->>>>>>> r7
+    """A node of a function, and the names that a sentence may use: arguments and given functions."""
 
     node: Any
     function: ast.FunctionDef
