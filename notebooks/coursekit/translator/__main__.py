@@ -4,9 +4,9 @@
     python -m coursekit.translator evaluate build/translator/de-en --beam 5
     python -m coursekit.translator translate build/translator/de-en "Ein Hund läuft durch den Schnee."
 
-The model is lab 12's ``Transformer``: the one from your notebook (``--notebook``), or the course's. A training run may
-be interrupted; the same command goes on. A finished run leaves ``translator.pt``, a small file that can be used in the
-folder's place. ``--plan`` changes what suits the corpus: ``--plan dropout=0.2 seed=1``.
+The model is lab 12's ``Transformer``, from your notebook (``--notebook``) or the course's. The same command resumes an
+interrupted training run. A finished run leaves ``translator.pt``, a small file that can be used instead of the folder.
+``--plan`` changes the corpus's usual plan: ``--plan dropout=0.2 seed=1``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from coursekit.translator.translator import Translator, evaluation
 
 
 def train(options: argparse.Namespace) -> None:
-    """Train a model, or go on training it. What is not chosen is what suits the corpus."""
+    """Train a model, or resume its training. Options that are not given have the corpus's usual values."""
     device = device_for()
     plan = plan_for(options.corpus, device.type, direction=options.direction, **changes(options.plan))
     folder = options.out or Path("build") / "translator" / f"{plan.corpus}-{plan.direction}"
@@ -65,7 +65,7 @@ def evaluate(options: argparse.Namespace) -> None:
 
 
 def translate(options: argparse.Namespace) -> None:
-    """Translate sentences, from the command line or one a line from standard input."""
+    """Translate sentences from the command line, or from standard input, one in each line."""
     translator = Translator.load(options.run, options.notebook)
     texts = options.sentences or [line.strip() for line in sys.stdin if line.strip()]
     beam = max(options.beam, options.alternatives)
@@ -129,7 +129,7 @@ def _add_train(command: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; what the user can put right is one sentence and exit status 2."""
+    """Run a command. A ``UserError`` gives one sentence and exit status 2."""
     options = _parser().parse_args(arguments)
     try:
         options.run_command(options)

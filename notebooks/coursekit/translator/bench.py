@@ -1,7 +1,7 @@
-"""Lab 12's bench: a student's transformer learns to reverse letters with one part switched off.
+"""Trains a student's transformer of lab 12 to reverse letters, with one part switched off.
 
-The parts are switched off from outside, by the names that labs 08, 09 and 12 ask for, in a model that is otherwise as the
-student wrote it.
+The parts are switched off from outside, by the names that labs 08, 09 and 12 ask for. The rest of the student's model is
+unchanged.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PARTS = ("the root of d_k", "skips", "norms", "positions", "the shift")
 
 @dataclass(frozen=True)
 class Run:
-    """The loss of each step, and the share of unseen pairs that are right, word for word, when it writes by itself."""
+    """The loss of each step, and the share of unseen pairs that greedy decoding gets exactly right."""
 
     losses: list[float]
     right: float
@@ -45,9 +45,9 @@ def learn(
     steps: int = 250,
     size: int = 48,
 ) -> Run:
-    """Train a small ``Transformer`` (the class ``build``) to reverse sequences of 4 to 8 letters, for so many steps.
+    """Train a small ``Transformer`` (the class ``build``) for ``steps`` steps to reverse sequences of 4 to 8 letters.
 
-    ``parts`` are lab 10's answers. UserError for a part that is not in ``PARTS``.
+    ``parts`` are lab 10's answers. Raises UserError if ``without`` is not in ``PARTS``.
     """
     if without not in ("nothing", *PARTS):
         raise UserError(f"There is no part {without!r}: choose one of {', '.join(PARTS)}.")
@@ -71,7 +71,7 @@ def learn(
 
 
 def switch_off(model: nn.Module, part: str, heads: int = HEADS) -> None:
-    """Take one of ``PARTS`` out of a model (the shift is not in the model, but in its batches)."""
+    """Switch one of ``PARTS`` off in a model (the shift is not in the model, but in its batches)."""
     table = getattr(model, "positions", None)
     if part == "positions" and isinstance(table, Tensor):
         with torch.no_grad():
@@ -89,7 +89,7 @@ def switch_off(model: nn.Module, part: str, heads: int = HEADS) -> None:
 
 
 def _without_the_place(embedding: Any, inputs: Any, words: Tensor) -> Tensor:
-    """Embeddings (B, T, D) to which √D · embedding + position leaves no position."""
+    """Embeddings (B, T, D) for which √D · embedding + position contains no position."""
     T, D = words.shape[-2:]
     bare: Tensor = words - torch.as_tensor(sinusoidal(T, D)).to(words.dtype) / D**0.5
     return bare
@@ -99,15 +99,15 @@ def _times(factor: float) -> Callable[[nn.Module, Any, Tensor], Tensor]:
     return lambda layer, inputs, output: output * factor
 
 
-def _around(part: str) -> Callable[[Tensor, Callable[[Tensor], Tensor], nn.Module], Tensor]:
-    """Add & Norm without the one or the other."""
+def _add_and_norm(part: str) -> Callable[[Tensor, Callable[[Tensor], Tensor], nn.Module], Tensor]:
+    """Add & Norm without the skip or without the norm."""
     if part == "skips":
         return lambda x, sublayer, norm: norm(sublayer(x))
     return lambda x, sublayer, norm: x + sublayer(x)
 
 
 def _encoder_block(part: str) -> Callable[..., Tensor]:
-    around = _around(part)
+    around = _add_and_norm(part)
 
     def forward(block: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
         x = around(x, lambda y: block.attention(y, mask=mask)[0], block.norm1)
@@ -117,7 +117,7 @@ def _encoder_block(part: str) -> Callable[..., Tensor]:
 
 
 def _decoder_block(part: str) -> Callable[..., Tensor]:
-    around = _around(part)
+    around = _add_and_norm(part)
 
     def forward(
         block: Any,
@@ -134,7 +134,7 @@ def _decoder_block(part: str) -> Callable[..., Tensor]:
 
 
 def _leaking(make_batch: MakeBatch) -> MakeBatch:
-    """Batches in which the decoder is given what it should say."""
+    """Batches whose decoder input is the labels."""
 
     def leaking(pairs: list[Pair]) -> tuple[Tensor, Tensor, Tensor]:
         source, _, labels = make_batch(pairs)

@@ -1,4 +1,4 @@
-"""Writes checkpoints whole or not at all, and reads them."""
+"""Writes checkpoints, completely or not at all, and reads them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["copy_weights", "load_tensors", "save_tensors"]
 
 
 def save_tensors(state: dict[str, Any], path: Path) -> None:
-    """``torch.save``, whole or not at all."""
+    """Like ``torch.save``, but completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".part-{path.name}")
     try:
@@ -28,7 +28,7 @@ def save_tensors(state: dict[str, Any], path: Path) -> None:
 
 
 def load_tensors(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
-    """What ``save_tensors`` wrote. UserError when there is no file, or it is damaged or something else."""
+    """Read a file from ``save_tensors``. Raises UserError if it is missing, damaged or another file."""
     if not path.is_file():
         raise UserError(f"There is no checkpoint {path}.")
     try:
@@ -41,7 +41,7 @@ def load_tensors(path: Path, device: torch.device | str = "cpu") -> dict[str, An
 
 
 def copy_weights(weights: Mapping[str, Tensor], model: nn.Module) -> None:
-    """Copy trained weights into the model's own, by name. ValueError where a name or a shape does not fit."""
+    """Copy trained weights to the model's parameters by name. Raises ValueError if a name or shape does not fit."""
     own = {name: value for name, value in model.named_parameters() if value.requires_grad}
     if {name: value.shape for name, value in own.items()} != {
         name: value.shape for name, value in weights.items()

@@ -1,7 +1,7 @@
-"""Training steps as CUDA graphs: a GPU that is told once what to do, and then only to do it again.
+"""Training steps as CUDA graphs: the work of a step is recorded once and then replayed on the GPU.
 
-A step of lab 12's translator is some hundreds of small kernels, and Python needs longer to ask for them than a GPU for
-the work. A graph asks for all of them at once. It holds for one shape of batch, so it pays where shapes are few.
+A step of lab 12's translator launches some hundreds of small kernels, and Python takes longer to launch them than a GPU to
+run them. A graph launches all at once. It is valid for one shape of batch, so it pays off if there are few shapes.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from coursekit.errors import UserError
 
 __all__ = ["Step", "recorded", "recorded_on_gpu"]
 
-#: A batch → its loss before the step, which has been taken, or is under way.
+#: A batch → its loss before the step. The step has been taken, or is under way on the GPU.
 Step = Callable[[Batch], Tensor]
-#: A step and a batch → what takes the step again, on what is then in that batch, and where the loss is left.
+#: A step and a batch → a function that repeats the step on the batch's current content, and the tensor of the loss.
 Record = Callable[[Step, Batch], tuple[Callable[[], None], Tensor]]
 
 
 def recorded(step: Step, record: Record) -> Step:
-    """The ``step``, recorded when a shape of batch comes for the second time, and replayed from then on.
+    """The ``step``, recorded when a shape of batch occurs for the second time, and replayed from then on.
 
-    The first time it runs as it is written, so that what PyTorch makes when it is needed is there before it is recorded.
+    The first time it runs normally, so that objects that PyTorch makes on first use exist before the recording.
     """
     known: dict[torch.Size, tuple[Batch, Callable[[], None], Tensor] | None] = {}
 
@@ -49,9 +49,9 @@ def recorded(step: Step, record: Record) -> Step:
 
 
 def recorded_on_gpu(step: Step) -> Step:
-    """The ``step`` recorded as CUDA graphs, which share their memory; from now on this thread has a stream of its own.
+    """The ``step`` recorded as CUDA graphs, which share their memory. From now on this thread has its own stream.
 
-    (On the default stream nothing can be recorded.) A shape that cannot be recorded is a UserError.
+    (Recording is impossible on the default stream.) Raises UserError for a shape that cannot be recorded.
     """
     stream, pool = torch.cuda.Stream(), torch.cuda.graph_pool_handle()
     stream.wait_stream(torch.cuda.current_stream())

@@ -1,7 +1,7 @@
-"""The training loop of lab 12's translator, in the lab and on real sentences: it can be stopped, and goes on as if it had not.
+"""The training loop of lab 12's translator, in the lab and on real sentences. It can be stopped and resumed.
 
-The optimizer, the random numbers and the position in the order of batches are in the checkpoint, so a run that was
-interrupted has the same losses as one that was not.
+The checkpoint contains the optimizer, the random state and the position in the order of batches, so an interrupted run has
+the same losses as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Curve", "TrainingLoop", "fresh"]
 
 
 def fresh(model: nn.Module) -> nn.Module:
-    """Draw every matrix but the embeddings anew as Glorot and Bengio do (2010): signals keep their size."""
+    """Initialise every matrix except the embeddings like Glorot and Bengio (2010), so that signals keep their size."""
     for name, weight in model.named_parameters():
         if weight.dim() > 1 and "embedding" not in name:
             nn.init.xavier_uniform_(weight)
@@ -36,7 +36,7 @@ def fresh(model: nn.Module) -> nn.Module:
 
 @dataclass
 class Curve:
-    """What a run has seen: the loss of each step, target tokens, and the seconds of its steps."""
+    """The record of a run: the loss of each step, the number of target tokens, and the seconds of its steps."""
 
     losses: list[float] = field(default_factory=list)
     tokens: int = 0
@@ -44,12 +44,12 @@ class Curve:
 
 
 class TrainingLoop:
-    """Step after step, over epochs that each have their own shuffle.
+    """Takes training steps over epochs, each with its own shuffle.
 
-    A subclass says what the batches of an epoch are, what is learned from one, how far the run is, and how fast it learns.
-    ``plan`` is what decides all of it, as plain values: a checkpoint of another plan is refused. ``optimizer`` holds
-    ``model``'s parameters, ``more`` what a checkpoint holds besides. A loss may still be under way on a GPU: it is waited
-    for every hundredth step only.
+    A subclass defines the batches of an epoch, the step on a batch, the progress of the run, and the learning rate. ``plan``
+    contains all values that determine the run: a checkpoint of another plan is refused. ``optimizer`` holds the parameters of
+    ``model``, ``more`` further content of a checkpoint. A loss may still be under way on a GPU: the loop waits only every
+    hundredth step.
     """
 
     def __init__(
@@ -77,12 +77,12 @@ class TrainingLoop:
         raise NotImplementedError
 
     def learn_from(self, batch: Any) -> Tensor:
-        """Predict, compare, go downhill, at the rate ``self.rate``; the loss before it."""
+        """Take one training step at the rate ``self.rate``. Returns the loss before it."""
         raise NotImplementedError
 
     @property
     def taken(self) -> int:
-        """How many steps have been taken."""
+        """The number of steps taken."""
         return len(self.curve.losses) + len(self._under_way)
 
     @property
@@ -99,19 +99,19 @@ class TrainingLoop:
 
     @property
     def progress(self) -> float:
-        """How much of the plan is done, 0 to 1."""
+        """The share of the plan that is done, 0 to 1."""
         return self.taken / self.steps
 
     @property
     def rate(self) -> float:
-        """The learning rate of the next step: up for ``warm_up`` steps, and down to 0 in a straight line."""
+        """The learning rate of the next step: rising for ``warm_up`` steps, then falling linearly to 0."""
         return float(self.recipe["rate"] * min((self.taken + 1) / self.recipe["warm_up"], 1 - self.progress))
 
     def take_steps(self) -> Iterator[int]:
-        """One step after another, until the plan is done or someone asks to stop; yields the number of steps so far.
+        """Take steps until the plan is done or a signal asks to stop. Yields the number of steps so far.
 
-        Ctrl-C (and a request to end) waits for the step to be whole; a second one does not. The clock counts steps
-        and the making of batches, and nothing else.
+        Ctrl-C or SIGTERM stops after the current step, a second one at once. The clock counts only steps and the making of
+        batches.
         """
         self.model.train()
         try:
@@ -134,14 +134,14 @@ class TrainingLoop:
             self.model.eval()
 
     def _batches_of_epoch(self) -> Sequence[Any]:
-        """This epoch's batches: the same ones after a restart."""
+        """This epoch's batches, which are the same after a restart."""
         if self._held is None or self._held[0] != self.epoch:
             rng = random.Random(1000 * self.recipe["seed"] + self.epoch)
             self._held = (self.epoch, self.batches_of(rng))
         return self._held[1]
 
     def save(self) -> None:
-        """Write the checkpoint, whole or not at all."""
+        """Write the checkpoint, completely or not at all."""
         self._wait()
         if self.checkpoint is None:
             return
@@ -155,12 +155,12 @@ class TrainingLoop:
             "epoch": self.epoch,
             "batch": self.batch,
         }
-        if self.device.type == "cuda":  # there, dropout has random numbers of its own
+        if self.device.type == "cuda":  # dropout on a GPU has its own random numbers
             state["random_on_gpu"] = torch.cuda.get_rng_state(self.device)
         save_tensors(state, self.checkpoint)
 
     def resume(self) -> None:
-        """Go on from the checkpoint, if there is one. UserError when it is of another plan."""
+        """Resume from the checkpoint, if there is one. Raises UserError if it has another plan."""
         if self.checkpoint is None or not self.checkpoint.is_file():
             return
         state = load_tensors(self.checkpoint, self.device)
@@ -177,7 +177,7 @@ class TrainingLoop:
 
 @contextlib.contextmanager
 def _stopped_between_steps(loop: TrainingLoop) -> Iterator[None]:
-    """While this lasts, Ctrl-C and SIGTERM ask the loop to stop after its step; asked twice, they act at once."""
+    """In the block, Ctrl-C and SIGTERM stop the loop after its step; a second signal acts at once."""
     loop.stopping = False
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""Lab 12's parts, the student's or the course's, as the model of a run: built, and run fast."""
+"""Builds the model of a run from lab 12's parts, the student's or the course's, and its fast path."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Lab12", "build_model", "device_for", "fast_path", "load_lab_12", "tie"]
 
-#: The module of the fast path. A bundle of lab 12 or earlier does not hold it: it would give answers away.
+#: The module of the fast path. Bundles up to lab 12 do not contain it, because it would give answers away.
 FAST = "coursekit.provided.p12_translator_fast"
 
 
 @dataclass(frozen=True)
 class Lab12:
-    """The answers to lab 12 that are used here: the student's, or the course's."""
+    """The used answers to lab 12, the student's or the course's."""
 
     Transformer: Callable[..., nn.Module]
     make_batch: MakeBatch
 
 
 def load_lab_12(notebook: Path | None) -> Lab12:
-    """The parts from a student's notebook of lab 12, where they pass their public checks, or the course's own."""
+    """The parts from a student's notebook of lab 12, which must pass their public checks, or the course's own."""
     if importlib.util.find_spec(FAST) is None:
         raise UserError(
             "This lab's bundle holds no fast translator: run the command in the bundle of lab 13."
@@ -50,7 +50,7 @@ def load_lab_12(notebook: Path | None) -> Lab12:
     from coursekit.checks.earlier_labs import definitions
 
     notebook = notebook.resolve()
-    with contextlib.chdir(notebook.parent):  # beside it lie the earlier labs
+    with contextlib.chdir(notebook.parent):  # the earlier labs are beside it
         answers, _ = definitions(notebook, *Lab12.__dataclass_fields__)
     for question in Lab12.__dataclass_fields__:
         verdict = judge("12_translator", question, answers.get(question))
@@ -61,13 +61,13 @@ def load_lab_12(notebook: Path | None) -> Lab12:
 
 
 def tie(model: Any) -> Any:
-    """One table for both languages, which share their subwords; nothing else of the model changes."""
+    """Give both languages, which share their subwords, one embedding table."""
     model.source_embedding = model.target_embedding
     return model
 
 
 def build_model(build: Callable[..., nn.Module], size: int, plan: Plan) -> nn.Module:
-    """A fresh model of the class ``build`` for a shared vocabulary of ``size``."""
+    """A new model of the class ``build`` for a shared vocabulary of ``size``."""
     torch.manual_seed(plan.seed)
     return fresh(tie(build(size, size, **plan.sizes, dropout=plan.dropout)))
 
@@ -80,5 +80,5 @@ def fast_path(model: nn.Module, plan: Plan) -> FastTransformer:
 
 
 def device_for() -> torch.device:
-    """A GPU when there is one (``CUDA_VISIBLE_DEVICES=`` hides it), else the processor."""
+    """A GPU if there is one (``CUDA_VISIBLE_DEVICES=`` hides it), else the processor."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -1,6 +1,6 @@
-"""Trains lab 12's transformer on real sentences: a run in its folder, measured on the way.
+"""Trains lab 12's transformer on real sentences, with each run in its own folder.
 
-The folder holds ``checkpoint.pt``, with the plan, the subwords and the curve in it.
+The folder contains ``checkpoint.pt`` with the plan, the subwords and the curve.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ __all__ = ["GPU_STEP", "Loss", "Run", "optimizer_of", "step_of"]
 
 #: A batch and the label smoothing → the mean loss of its target tokens.
 Loss = Callable[[Batch, float], Tensor]
-#: On a GPU, batches are multiples of this wide: Multi30k then has 13 shapes, and a seventh of each batch is padding.
+#: The widths of batches on a GPU are multiples of this: Multi30k has 13 shapes, and a seventh of each batch is padding.
 GPU_STEP = 4
 
 
 def optimizer_of(model: nn.Module, plan: Plan) -> torch.optim.AdamW:
-    """AdamW; its rate is a tensor where the model is, so that a graph reads it anew in each step."""
+    """AdamW with its rate as a tensor on the model's device, so that a graph reads it in each step."""
     warnings.filterwarnings(
         "ignore", "This instance was constructed with capturable=True"
-    )  # first as written
+    )  # the first step runs without a graph
     rate = torch.tensor(plan.rate, device=next(model.parameters()).device)
     how: dict[str, Any] = {"betas": (0.9, 0.98), "weight_decay": plan.weight_decay, "fused": True}
     return torch.optim.AdamW(model.parameters(), lr=rate, capturable=rate.is_cuda, **how)
 
 
 def step_of(model: nn.Module, loss: Loss, optimizer: torch.optim.Optimizer, plan: Plan) -> Step:
-    """A step of training: gradients clipped, and nothing in it waits for a GPU."""
+    """A training step with clipped gradients that never waits for a GPU."""
 
     def step(batch: Batch) -> Tensor:
         optimizer.zero_grad(set_to_none=True)
@@ -57,9 +57,9 @@ def step_of(model: nn.Module, loss: Loss, optimizer: torch.optim.Optimizer, plan
 
 
 class Run(TrainingLoop):
-    """A training run in its folder; every minute it is saved, and the validation loss measured.
+    """A training run in its folder. Every minute it is saved and the validation loss measured.
 
-    On a GPU, ``graphs`` has the steps recorded as CUDA graphs.
+    On a GPU, ``graphs`` records the steps as CUDA graphs.
     """
 
     save_every = 60.0
@@ -92,20 +92,20 @@ class Run(TrainingLoop):
         return self.train.cuts(self.plan.batch_tokens, rng)
 
     def learn_from(self, batch: Cut) -> Tensor:
-        """AdamW on the loss of the plan, gradients clipped."""
+        """One step of AdamW on the plan's loss, with clipped gradients."""
         self.optimizer.param_groups[0]["lr"].fill_(self.rate)
         self.curve.tokens += batch.tokens
         return self.step(self.train.batch(batch))
 
     @property
     def progress(self) -> float:
-        """How much of the plan is done, 0 to 1: by steps, by the clock or by target tokens, whichever is first."""
+        """The share of the plan that is done, 0 to 1, by steps, time or target tokens, whichever is largest."""
         by_time = self.curve.seconds / (60 * self.plan.minutes) if self.plan.minutes else 0.0
         by_tokens = self.curve.tokens / self.plan.tokens if self.plan.tokens else 0.0
         return min(1.0, max(super().progress, by_time, by_tokens))
 
     def go(self, report: Callable[[str], None] = print) -> Run:
-        """Train to the plan's end, or until Ctrl-C; a checkpoint is always left."""
+        """Train to the plan's end or until Ctrl-C. A checkpoint is always written."""
         if self.progress >= 1:
             return self
         reported = saved = time.monotonic()

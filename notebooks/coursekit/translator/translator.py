@@ -1,4 +1,4 @@
-"""A trained model with its subwords as a translator of sentences, and its scores on held-out ones."""
+"""Translates sentences with a trained model and its subwords, and scores it on held-out sentences."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ __all__ = ["Translator", "evaluation"]
 
 
 class Translator:
-    """A trained model with its subwords and its plan; ``translate`` translates sentences."""
+    """A trained model with its subwords and plan."""
 
     def __init__(self, model: nn.Module, subwords: Subwords, plan: Plan):
         self.model, self.subwords, self.plan = model.eval(), subwords, plan
 
     @classmethod
     def load(cls, place: Path, notebook: Path | None = None) -> Translator:
-        """From a run's folder, or from a file that ``save`` wrote; on the device that ``device_for`` chooses."""
+        """Load a run's folder, or a file from ``save``, to the device of ``device_for``."""
         stored = load_tensors(place if place.is_file() else place / "checkpoint.pt")
         plan, subwords = plan_from(stored["plan"]), Subwords.of_checkpoint(stored)
         model = tie(load_lab_12(notebook).Transformer(len(subwords), len(subwords), **plan.sizes))
         weights = stored.get("weights", stored.get("model", {}))
-        own = dict(model.named_parameters())  # a checkpoint names tied weights twice, and keeps buffers
+        own = dict(model.named_parameters())  # a checkpoint also has buffers, and tied weights twice
         try:
             copy_weights({name: value for name, value in weights.items() if name in own}, model)
         except ValueError as misfit:
@@ -41,17 +41,17 @@ class Translator:
         return cls(model.to(device_for()), subwords, plan)
 
     def save(self, file: Path) -> None:
-        """Write one file in half precision, to ship."""
+        """Write one file in half precision for distribution."""
         weights = {name: value.detach().cpu().half() for name, value in self.model.named_parameters()}
         save_tensors({"plan": asdict(self.plan), "subwords": self.subwords.state, "weights": weights}, file)
 
     @property
     def target(self) -> str:
-        """The language that it translates into, where it knows one direction only; else English."""
+        """The target language of a model with one direction; else English."""
         return "de" if self.plan.direction == "en-de" else "en"
 
     def sources(self, texts: Sequence[str], to: str) -> list[list[int]]:
-        """Sentences as the model reads them: with a tag where it knows both directions, at most 64 tokens."""
+        """Sentences as the model's input: with a tag if it knows both directions, at most 64 tokens."""
         tag = [self.subwords.tag(to)] if self.plan.direction == "both" else []
         return [[*tag, *tokens][: LONGEST + 1] for tokens in self.subwords.encode(texts)]
 
@@ -72,9 +72,9 @@ class Translator:
 
 
 def evaluation(translator: Translator, split: str, *, beam: int, limit: int = 0) -> Iterator[str]:
-    """What there is to say of each direction, on the first ``limit`` sentences of a split (0: all).
+    """Yield a report on each direction, for the first ``limit`` sentences of a split (0: all).
 
-    BLEU and chrF by sacreBLEU, with the signatures that say how they were computed, and 20 samples.
+    It has BLEU and chrF by sacreBLEU, with the signatures of their computation, and 20 samples.
     """
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
@@ -89,6 +89,6 @@ def evaluation(translator: Translator, split: str, *, beam: int, limit: int = 0)
         for metric in (BLEU(lowercase=plan.lower), CHRF(lowercase=plan.lower)):
             score = metric.corpus_score(best, [references])
             yield f"  {score.name} {score.score:.2f}  ({metric.get_signature()})"
-        step = max(1, len(best) // 20)  # samples are chosen by their place, not by a person
+        step = max(1, len(best) // 20)  # evenly spaced samples
         for sample in [*zip(sources, best, references, strict=True)][step // 2 :: step][:20]:
             yield "\n  {}\n  → {}\n  = {}".format(*sample)
