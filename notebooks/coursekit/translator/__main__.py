@@ -59,7 +59,7 @@ def train(options: argparse.Namespace) -> None:
 
 
 def evaluate(options: argparse.Namespace) -> None:
-    """Translate a split and score it in each direction by sacreBLEU, with its signatures, and show 20 samples."""
+    """Translate a split, show its sacreBLEU scores and signatures for each direction, and 20 samples."""
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
 
@@ -75,7 +75,7 @@ def evaluate(options: argparse.Namespace) -> None:
         for metric in (BLEU(lowercase=plan.lower), CHRF(lowercase=plan.lower)):
             score = metric.corpus_score(best, [references])
             print(f"  {score.name} {score.score:.2f}  ({metric.get_signature()})", flush=True)
-        step = max(1, len(best) // 20)  # samples are chosen by their place, not by a person
+        step = max(1, len(best) // 20)  # samples are evenly spaced, not chosen by a person
         for sample in [*zip(sources, best, references, strict=True)][step // 2 :: step][:20]:
             print("\n  {}\n  → {}\n  = {}".format(*sample), flush=True)
 

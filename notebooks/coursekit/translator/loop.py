@@ -36,9 +36,9 @@ class Curve:
 class TrainingLoop:
     """Takes training steps over epochs, each with its own shuffle.
 
-    A subclass says what the batches of an epoch are, and what is learned from one. ``plan`` is what decides it all, as
-    plain values: a checkpoint of another plan is refused. ``optimizer`` holds ``model``'s parameters, ``more`` what a
-    checkpoint holds besides. A loss may still be under way on a GPU: it is waited for every hundredth step only.
+    A subclass defines the batches of an epoch and the step on one batch. ``plan`` contains all settings as plain values:
+    a checkpoint of another plan is refused. ``optimizer`` has ``model``'s parameters, ``more`` is saved in checkpoints,
+    too. A GPU may still be computing a loss: the loop waits for losses only at every hundredth step.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class TrainingLoop:
         raise NotImplementedError
 
     def learn_from(self, batch: Any) -> Tensor:
-        """Predict, compare, go downhill; the loss before it."""
+        """Take one step, and return the loss before it."""
         raise NotImplementedError
 
     @property
@@ -81,7 +81,7 @@ class TrainingLoop:
         return self.curve.losses
 
     def _wait(self) -> None:
-        """Wait for the losses that are under way, on the clock."""
+        """Wait for the pending losses; the wait counts as training time."""
         began = time.perf_counter()
         if self._under_way:
             self.curve.losses += torch.stack(self._under_way).tolist()
@@ -150,7 +150,7 @@ class TrainingLoop:
         save_tensors(state, self.checkpoint)
 
     def _resume(self, checkpoint: Path) -> None:
-        """Go on from the checkpoint. UserError when it is of another plan."""
+        """Resume from the checkpoint. Raises ``UserError`` if it belongs to another plan."""
         state = load_tensors(checkpoint, self.device)
         if state["plan"] != self.recipe:
             raise UserError(f"{checkpoint} belongs to another plan: choose another place, or remove it.")

@@ -32,7 +32,7 @@ class Translator:
 
     @classmethod
     def load(cls, place: Path, build: Build | None = None) -> Translator:
-        """From a run's folder, or from a file that ``save`` wrote, in the class ``build`` or the course's."""
+        """A translator from a run's folder or a file that ``save`` wrote. Its model has the class ``build`` or the course's."""
         stored = load_tensors(place if place.is_file() else place / "checkpoint.pt")
         plan, subwords = plan_from(stored["plan"]), Subwords.of_checkpoint(stored)
         model = tie((build or load_lab_12()[0])(len(subwords), len(subwords), **plan.sizes))
@@ -54,7 +54,7 @@ class Translator:
     def translate(
         self, texts: Sequence[str], to: str = "", *, beam: int = 1
     ) -> list[list[tuple[str, float]]]:
-        """For each sentence its ``beam`` best translations, best first, each with log P(y | x) / n.
+        """The ``beam`` best translations of each sentence, best first, each with log P(y | x) / n.
 
         ``to`` is for a model of both directions; without it, these translate into English.
         """

@@ -55,7 +55,7 @@ def with_unknown(pairs: Sequence[Pair], share: float = 0.05, seed: int = 0) -> l
 
 @torch.no_grad()
 def exact_match(model: nn.Module, make_batch: MakeBatch, pairs: Sequence[Pair], size: int = 250) -> float:
-    """The share of ``pairs`` whose greedy translation is the reference, word for word, 0 to 1: in one pass.
+    """The share (0 to 1) of ``pairs`` whose greedy translation is exactly the reference, computed in one pass.
 
     The model gets the reference up to each position and must choose its next word at *every* position, including the end. If
     it does, greedy decoding gives the reference; if not, greedy decoding differs at that position.
