@@ -194,7 +194,7 @@ def say_if_others_may_read(path: Path) -> None:
 
 
 def lasting_secret(path: Path, make: Callable[[], str]) -> str:
-    """A secret that is made at its first use; only its owner may read it."""
+    """A secret that is created at its first use and that only its owner may read."""
     only_mine = partial(os.open, mode=0o600)
     if not path.exists():
         with suppress(FileExistsError), open(path, "x", opener=only_mine) as file:

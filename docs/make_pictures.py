@@ -23,7 +23,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from autograder.audit.simulate import answered
-from autograder.course.masters import course_root, lab_name, solved
+from autograder.course.masters import course_root, lab_name, solution_sources
 from autograder.course.release import release
 from tests.demos.stage import address, opened
 from tests.fixtures.browser import chromium
@@ -91,7 +91,7 @@ def photograph_demos(browser: Browser, folder: Path) -> None:
 def photograph_lab(browser: Browser, folder: Path) -> bytes:
     """Lab 07 as a student has it who answered everything: code, card and figure of the first question."""
     notebook = release(LAB, folder / "student")
-    notebook.write_text(nbformat.writes(answered(LAB, solved(LAB))), encoding="utf-8")
+    notebook.write_text(nbformat.writes(answered(LAB, solution_sources(LAB))), encoding="utf-8")
     home = folder / "home"
     quiet = home / "jupyter_config_dir/lab/user-settings/@jupyterlab/apputils-extension"
     quiet.mkdir(parents=True)

@@ -289,7 +289,7 @@ def build(
     check: Annotated[bool, _given("check")] = False,
     force: Annotated[bool, _given("force")] = False,
 ) -> None:
-    """Make the instructor's and the students' notebooks from the masters, and the cards' data from the questions' files."""
+    """Write the instructor's and students' notebooks from the masters, and the cards' data from the questions' files."""
     from autograder.course import build as building
     from autograder.course.soundness import require_sound
     from autograder.questions.engine.card import card_drift, write_card

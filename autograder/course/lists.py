@@ -23,7 +23,7 @@ from typing import Any
 
 from autograder.errors import UserError
 
-#: The words of each language of Moodle's, English first, and of other systems: role -> what a column or value is called.
+#: Role -> the names of a column or value in Moodle's languages, English first, and in other systems.
 _WORDS: list[dict[str, list[str]]] = list(
     json.loads(Path(__file__).with_name("moodle_words.json").read_text(encoding="utf-8")).values()
 )

@@ -227,7 +227,7 @@ def solution_source(lab: str, question: str) -> str:
     raise UserError(f"The master of {lab} has no question “{question}”.")
 
 
-def solved(lab: str) -> dict[str, str]:
+def solution_sources(lab: str) -> dict[str, str]:
     """Question (imported lab: answer cell) -> source of the master's solution, without the marks of its region."""
     names = [name for name, _ in lab_as_written(lab).questions]
     if source_of_import(lab):

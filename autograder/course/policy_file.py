@@ -97,7 +97,7 @@ def names_of_student(names: Iterable[str], student: str) -> list[str]:
     ]
 
 
-def extended_nobodies(lab: str, students: Collection[str] = ()) -> dict[str, list[str]]:
+def unknown_extensions(lab: str, students: Collection[str] = ()) -> dict[str, list[str]]:
     """Names with an extension in course.toml or extensions.csv that are neither on the class list nor ``students``."""
     there = {form for student in students for form in spellings(student)}
     named = {

@@ -14,8 +14,8 @@ from autograder.course.visible_files import data_files, files_below, let_everybo
 from autograder.errors import UserError
 from autograder.files import write_atomically
 
-#: The README and environment of a folder of bundles, and the notebook's first cell. The cell unpacks the zip and removes it, so
-#: that there is one copy of the kit, which a newer bundle replaces.
+#: The README and environment of a folder of bundles, and the notebook's first cell. The cell unpacks the zip and removes it:
+#: there is one copy of the kit, and a newer bundle replaces it.
 _TEMPLATES = Path(__file__).with_name("release_templates")
 
 _PIP = "pip install -r requirements.txt"

@@ -150,7 +150,7 @@ class Grader:
     def _grade(self, task: Task) -> SubmissionResult:
         began = time.perf_counter()
         submission, notebook = task.submission, task.notebook
-        keys = {"raw": notebook.digest, "context": self.context.whole}
+        keys = {"raw": notebook.digest, "context": self.context.combined_digest}
         if submission.path is None:
             return replace(self._nothing(submission, "missing", ()), keys=keys)
         try:

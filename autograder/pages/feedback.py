@@ -61,14 +61,14 @@ class AnswerView:
 
     @property
     def hint(self) -> str:
-        """What to do: a misconception's hint, or what the values of a generated one show."""
+        """A misconception's hint, or, for a generated misconception, what its values show."""
         if self.question is None:
             return ""
         return self.question.hint or (self.question.generated and self.question.cause) or ""
 
     @property
     def lost(self) -> float:
-        """The points that are certainly lost."""
+        """The points that are lost for certain."""
         return 0.0 if self.points is None else max(0.0, self.max_points - self.points)
 
 

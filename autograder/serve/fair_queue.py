@@ -29,7 +29,7 @@ class FairQueue:
         self._waiting: OrderedDict[str, deque[Attempt]] = OrderedDict()
         #: The students whose notebook is being graded.
         self._under_way: set[str] = set()
-        #: The seconds of each student's last notebook, those of the last notebooks of all, and how many are slow at present.
+        #: The seconds of each student's last notebook and of everybody's last ones, and how many slow ones are running.
         self._last: dict[str, float] = {}
         self._took: deque[float] = deque([FIRST_GUESS] * GUESSES, maxlen=50)
         self._slow = SLOW

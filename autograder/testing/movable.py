@@ -136,7 +136,7 @@ def _only_holds(part: ast.AST) -> bool:
 
 
 def _makes_function(node: ast.stmt, name: str) -> bool:
-    """Whether a statement that binds ``name`` makes a function or a class of it."""
+    """Whether a statement that binds ``name`` defines a function or a class."""
     is_lambda = isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)
     return is_lambda or getattr(node, "name", "") == name
 
@@ -172,7 +172,7 @@ def _parsed(source: str) -> ast.Module | None:
 
 
 def _with_helpers(tree: ast.Module, wanted: set[str], names: Names) -> ast.Module:
-    """The cell's code with the given statements that make the ``wanted`` names, and those that these need."""
+    """The cell's code with the given statements that define the ``wanted`` names, and all that these use."""
     reached, waiting = dict[ast.stmt, None](), sorted(wanted)
     while waiting:
         node = names.given.get(waiting.pop())
@@ -183,7 +183,7 @@ def _with_helpers(tree: ast.Module, wanted: set[str], names: Names) -> ast.Modul
 
 
 def _reasons(place: int, tree: ast.Module, names: Names) -> Iterator[str]:
-    """The reasons against moving a cell that no trial shows, the simplest first."""
+    """The reasons against moving a cell that running it would not show, the simplest first."""
     free = names_used(ast.unparse(tree))
     here = {name for node in tree.body for name in bound_by(node)}
     whole = _with_helpers(tree, free - here, names)

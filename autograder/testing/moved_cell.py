@@ -361,7 +361,7 @@ def _compiled(source: str) -> CodeType:
 
 @functools.cache
 def _code_of(node: ast.stmt, name: str) -> CodeType:
-    """The code of a statement that makes ``name``, as its file is called."""
+    """The compiled statement that defines ``name``, which is also its file name in tracebacks."""
     return compile(ast.Module([node], []), name, "exec", dont_inherit=True)
 
 

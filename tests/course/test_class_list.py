@@ -11,9 +11,9 @@ from autograder.course.class_list import ClassList, read_class_list
 from autograder.course.lists import CsvList, number_in, read_list, same_name
 from autograder.course.policy_file import (
     class_list,
-    extended_nobodies,
     extension_of,
     extensions_file,
+    unknown_extensions,
 )
 from autograder.errors import UserError
 from autograder.exports.matching import match
@@ -106,10 +106,10 @@ def test_an_extension_is_found_by_any_word_of_the_list_and_whoever_is_nobody_is_
     put(file, "lab,student,days\n07,b@u.edu,5\n07,zed,5\n00,zora,5\n")
     days = {who: (longer := extension_of(LAB, who)) and longer.days for who in ("ada", "bo", "cy", "zé")}
     assert days == {"ada": 1, "bo": 5, "cy": 2, "zé": None}
-    assert extended_nobodies(LAB, ["ada"]) == {"course.toml": ["zoe"], "extensions.csv": ["zed"]}
+    assert unknown_extensions(LAB, ["ada"]) == {"course.toml": ["zoe"], "extensions.csv": ["zed"]}
     file.unlink()
     course_at('[extensions]\n"ze\u0301" = 1\n')
-    assert extension_of(LAB, "zé") is not None and not extended_nobodies(LAB, ["zé"])
+    assert extension_of(LAB, "zé") is not None and not unknown_extensions(LAB, ["zé"])
 
 
 @pytest.mark.parametrize("name", ["Sammy Davis Jr.", "Müller & Sohn", "con", "a|b"])
@@ -117,7 +117,7 @@ def test_whose_name_cannot_be_a_folders_is_found_by_the_folder_that_was_made(tmp
     course_at(f'[labs.07]\ndue = 2026-10-02\n[extensions]\n"{name}" = 2\n')
     collect(zip_of(tmp_path / "d.zip", {f"{name}/{LAB}.ipynb": "x"}), tmp_path / "submitted", LAB)
     [folder] = submitted(tmp_path / "submitted")
-    assert extension_of(LAB, folder) is not None and not extended_nobodies(LAB, [folder])
+    assert extension_of(LAB, folder) is not None and not unknown_extensions(LAB, [folder])
 
     course_at("[labs.07]\ndue = 2026-10-02\n", f"student,extension\n{name},3\nbo,\n")
     assert extension_of(LAB, folder).days == 3 and extension_of(LAB, "bo") is None
