@@ -21,6 +21,7 @@ from autograder.pages.report.statistics import (
     question_statistics,
 )
 from autograder.results import ISOLATION, REDUCED, STATUSES, STRONGEST, SubmissionResult
+from autograder.testing.run import NOT_WRITTEN
 
 #: The folder of the demos' pages, beside the report.
 DEMOS = "demos/"
@@ -62,6 +63,7 @@ def build_report(
         question_headline=question_headline(questions),
         few=len(handed_in) < FEW,
         misconceptions=_counted("misconception", class_results, places, path.parent),
+        unwritten=_unwritten(class_results),
         generated=_counted("generated", class_results, places, path.parent),
         statuses=_statuses(class_results),
         flagged=[
@@ -119,18 +121,31 @@ def question_headline(questions: Sequence[QuestionStatistics]) -> str:
 def _counted(
     what: str, results: Sequence[SubmissionResult], places: Mapping[str, Place], folder: Path
 ) -> list[dict[str, Any]]:
-    """The class's misconceptions or generated sentences, most frequent first. ``demo``: the address of a written demo."""
+    """The class's misconceptions or generated sentences, the costliest first. ``demo``: the address of a written demo."""
     held: dict[tuple[str, str], dict[str, Any]] = {}
     for result in results:
         for question in result.questions:
             if title := getattr(question, what):
                 place = places.get(question.name, Place())
                 demo = place.demo if (folder / place.demo_address).is_file() else ""
-                fresh = {"title": title, "question": question.name, "students": []}
+                fresh = {"title": title, "question": question.name, "students": [], "lost": 0.0}
                 one = held.setdefault((title, question.name), fresh)
                 one["students"].append(plain(result.student, 100))
+                one["lost"] += question.max_points - question.points
                 one |= {"hint": question.hint or "", "demo": demo, "address": place.demo_address}
-    return sorted(held.values(), key=lambda one: (-len(one["students"]), one["question"], one["title"]))
+    return sorted(
+        held.values(), key=lambda one: (-one["lost"], -len(one["students"]), one["question"], one["title"])
+    )
+
+
+def _unwritten(results: Sequence[SubmissionResult]) -> dict[str, Any] | None:
+    """The points lost in answers that are not written, and the students; None if all are written."""
+    lost: Counter[str] = Counter()
+    for result in results:
+        for question in result.questions:
+            if {test.message for test in question.tests} == {NOT_WRITTEN}:
+                lost[plain(result.student, 100)] += question.max_points
+    return {"lost": lost.total(), "students": list(lost)} if lost else None
 
 
 def _statuses(results: Sequence[SubmissionResult]) -> list[dict[str, Any]]:

@@ -75,7 +75,7 @@ function row(of) {
   if (of.waiting && of.status !== "waiting") status.append(element("div", `a later attempt waits`, "small"));
   for (const error of of.errors) status.append(element("div", error, "soft small"));
   const earned = cell(number(of.score), "points");
-  if (of.score !== null && of.score < most) earned.style.setProperty("--lost", `${100 - 100 * of.score / most}%`);
+  if (of.score !== null && of.score < most) earned.style.setProperty("--lost", of.score > .75 * most ? "35%" : of.score >= .5 * most ? "65%" : "100%");
   made.append(status, earned);
   made.append(element("td", of.receipt, "name"), cell(of.days ? number(of.days) : "", "more days"));
   const acts = element("td"), line = element("div", "", "row");
