@@ -32,6 +32,12 @@ class _ByRole(TyperGroup):
         panel = {name: getattr(command, "rich_help_panel", GRADE) for name, command in self.commands.items()}
         return sorted(panel, key=lambda name: (GRADE, LIVE, PREPARE, WRITE).index(panel[name]))
 
+    def get_help_option(self, ctx: Any) -> Any:
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.metavar = ""  # else it is shown as --help <bool>
+        return option
+
 
 app = typer.Typer(
     cls=_ByRole,
@@ -47,7 +53,8 @@ console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 def _option(default: Any, name: str, help: str, **more: Any) -> Any:
     """An option, such as ``--out DIR``, with its help. The default ``...`` makes it required."""
     option, _, metavar = name.partition(" ")
-    return typer.Option(default, option, metavar=metavar or None, help=help, **more)
+    shown = metavar or ("" if isinstance(default, bool) else None)
+    return typer.Option(default, option, metavar=shown, help=help, **more)
 
 
 def _argument(default: Any, metavar: str, help: str, **more: Any) -> Any:
@@ -82,7 +89,9 @@ def options(
 ) -> None:
     """Grade notebooks safely, and say what each student misunderstood.
 
-    [bold]autograder grade 07 --submitted submitted --out graded[/] grades lab 07 of everybody in the folder submitted.
+    To grade lab 07 of everybody in the folder “submitted”:
+
+    [bold]autograder grade 07 --submitted submitted --out graded[/]
     """
 
 
@@ -226,7 +235,7 @@ def simulate(
     lab: str = LAB,
     out: Path = _option(..., "--out DIR", "Where the class goes: empty or absent."),
     students: int = _option(30, "--students N", "The size of the class."),
-    hostile: bool = typer.Option(True, help="Include submissions that break or attack a grader."),
+    hostile: bool = typer.Option(True, metavar="", help="Include submissions that break or attack a grader."),
 ) -> None:
     """Make a class of submissions: honest, wrong in named ways, unlucky, broken, hostile."""
     from collections import Counter
@@ -500,7 +509,7 @@ def check_course() -> None:
 def formgrader(
     out: Path = GRADED,
     port: int = _option(8888, "--port", "The port that JupyterLab listens on."),
-    browser: bool = typer.Option(True, help="Open a browser window."),
+    browser: bool = typer.Option(True, metavar="", help="Open a browser window."),
 ) -> None:
     """Open nbgrader's Formgrader on a graded class."""
     from autograder.nbgrader_plugin.formgrader import serve
