@@ -10,6 +10,7 @@ Prints a table and writes ``build/bench/translator.json``. Multi30k comes from `
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import platform
@@ -29,11 +30,9 @@ from coursekit.provided.p10_training import masked_cross_entropy
 from coursekit.provided.p12_translator import Transformer, make_batch
 from coursekit.provided.p12_translator_fast import FastTransformer
 from coursekit.translator.batches import PaddedPairs, numbered, sentences
-from coursekit.translator.graphs import Step, recorded_on_gpu
-from coursekit.translator.loop import fresh
-from coursekit.translator.model import build_model, device_for
+from coursekit.translator.model import build_model, device_for, fresh
 from coursekit.translator.plan import Plan, changes, plan_for
-from coursekit.translator.run import GPU_STEP, Loss, optimizer_of, step_of
+from coursekit.translator.run import GPU_STEP, Loss, Step, optimizer_of, recorded_on_gpu, step_of
 from coursekit.translator.subwords import Subwords
 from rich.console import Console
 from rich.table import Table
@@ -90,65 +89,54 @@ def as_written(model: nn.Module, sixteen_bits: bool = False) -> Loss:
     return loss
 
 
-class Contender:
-    """One way to train."""
-
-    def __init__(self, name: str, step: Step, padded: PaddedPairs, plan: Plan):
-        self.name, self.step, self.padded = name, step, padded
-        self.cuts = padded.cuts(plan.batch_tokens, random.Random(0))[:40]
-        self.taken, self.last = 0, math.nan
-
-    def turn(self, steps: int) -> tuple[int, float]:
-        """Train on the next batches; their target tokens, and the seconds that it took."""
-        tokens, began = 0, time.perf_counter()
-        for _ in range(steps):
-            cut = self.cuts[self.taken % len(self.cuts)]
-            self.taken += 1
-            loss = self.step(self.padded.batch(cut))
-            tokens += cut.tokens
-        self.last = float(loss)  # waits for a GPU
-        return tokens, time.perf_counter() - began
-
-
-def contenders(plan: Plan, size: int, pairs: list[Pair], device: torch.device) -> list[Contender]:
-    """All of them, on the same batches."""
+def contenders(plan: Plan, size: int, device: torch.device) -> dict[str, Step]:
+    """A step of training by the name of the way to do it."""
     on_gpu, short = device.type == "cuda", has_fast_bfloat16(device.type)
-    padded = PaddedPairs(pairs, make_batch, device, step=GPU_STEP if on_gpu else 1)
 
-    def add(name: str, model: nn.Module, loss_of: Callable[[nn.Module], Loss], graphs: bool = False) -> None:
+    def way(model: nn.Module, loss_of: Callable[[nn.Module], Loss]) -> Step:
         model = model.to(device).train()
-        step = step_of(model, loss_of(model), optimizer_of(model, plan), plan)
-        found.append(Contender(name, recorded_on_gpu(step) if graphs else step, padded, plan))
+        return step_of(model, loss_of(model), optimizer_of(model, plan), plan)
 
-    def ours(**how: bool) -> tuple[nn.Module, Callable[[nn.Module], Loss]]:
+    def ours(**how: bool) -> Step:
         model = build_model(Transformer, size, plan)
-        return model, lambda model: FastTransformer(model, plan.heads, plan.dropout, **how).loss
+        return way(model, lambda model: FastTransformer(model, plan.heads, plan.dropout, **how).loss)
 
-    found: list[Contender] = []
-    add("ours", *ours(), graphs=on_gpu)
     if on_gpu:
-        add("ours without graphs", *ours())
+        found = {"ours": recorded_on_gpu(ours()), "ours without graphs": ours()}
     else:
-        add("ours with PyTorch's kernels", *ours(own_kernels=False))
+        found = {"ours": ours(), "ours with PyTorch's kernels": ours(own_kernels=False)}
     if short:
-        add("ours without bfloat16", *ours(sixteen_bits=False))
-    add("torch.nn.Transformer", fresh(PyTorchs(size, plan)), lambda model: as_written(model, short))
-    add("lab 12's model as it is written", build_model(Transformer, size, plan), as_written)
+        found["ours without bfloat16"] = ours(sixteen_bits=False)
+    found["torch.nn.Transformer"] = way(fresh(PyTorchs(size, plan)), lambda model: as_written(model, short))
+    found["lab 12's model as it is written"] = way(build_model(Transformer, size, plan), as_written)
     return found
 
 
 def training_speed(plan: Plan, size: int, pairs: list[Pair], device: torch.device) -> list[dict[str, Any]]:
     """One row a contender: target tokens a second, in turns; no new round begins after ``SECONDS``."""
     began, on_gpu = time.perf_counter(), device.type == "cuda"
-    everyone = contenders(plan, size, pairs, device)
-    first = [one.turn(2 * len(one.cuts) if on_gpu else 3) for one in everyone]
-    turns: list[list[tuple[int, float]]] = []
+    padded = PaddedPairs(pairs, make_batch, device, step=GPU_STEP if on_gpu else 1)
+    cuts = padded.cuts(plan.batch_tokens, random.Random(0))[:40]
+    steps = contenders(plan, size, device)
+    coming = {name: itertools.cycle(cuts) for name in steps}
+
+    def turn(name: str, count: int) -> tuple[int, float]:
+        """Train on the next batches; their target tokens, and the seconds that it took."""
+        tokens, start, losses = 0, time.perf_counter(), []
+        for cut in itertools.islice(coming[name], count):
+            losses.append(steps[name](padded.batch(cut)))
+            tokens += cut.tokens
+        float(losses[-1])  # waits for a GPU
+        return tokens, time.perf_counter() - start
+
+    first = {name: turn(name, 2 * len(cuts) if on_gpu else 3) for name in steps}
+    turns: list[dict[str, tuple[int, float]]] = []
     while not turns or (len(turns) < ROUNDS and time.perf_counter() - began < SECONDS[on_gpu]):
-        turns.append([one.turn(STEPS[on_gpu]) for one in everyone])
+        turns.append({name: turn(name, STEPS[on_gpu]) for name in steps})
     rows = []
-    for one, (tokens, warm), taken in zip(everyone, first, zip(*turns, strict=True), strict=True):
-        rate = statistics.median(tokens / seconds for tokens, seconds in taken)
-        row = {"name": one.name, "batch": plan.batch_tokens, "tokens_a_second": round(rate)}
+    for name, (tokens, warm) in first.items():
+        rate = statistics.median(taken[name][0] / taken[name][1] for taken in turns)
+        row = {"name": name, "batch": plan.batch_tokens, "tokens_a_second": round(rate)}
         rows.append(row | {"set_up_seconds": round(max(0.0, warm - tokens / rate), 1)})
     return rows
 

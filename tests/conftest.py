@@ -57,7 +57,6 @@ SLOW_TESTS = (
     "exports/test_gradescope_zip.py",
     "gradebook/test_writer.py::test_the_rows_are_those_that_nbgrader_itself_writes",
     "grading/test_diagnosis.py",
-    "grading/test_grader.py",
     "grading/test_ordinary_accidents.py",
     "grading/test_time_guard.py",
     "importing/test_same_scores.py",
@@ -93,10 +92,12 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the slow tests, and leave what is marked ``proof`` to a run whose ``-m`` names it: ``make proof``."""
+    """Mark the slow tests, put groups first, and leave what is marked ``proof`` to a run whose ``-m`` names it: ``make proof``."""
     if "proof" not in config.getoption("markexpr"):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("proof")])
         items[:] = [item for item in items if not item.get_closest_marker("proof")]
+    # Groups are long: they begin first, and the many short tests fill every worker to the end.
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
     for item in items:
         place = item.nodeid.removeprefix("tests/")
         if place.startswith(SLOW_TESTS) or SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
@@ -112,6 +113,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     if config.getoption("dist") != "loadgroup":
         return None
     from xdist.scheduler import LoadScopeScheduling
+
+    config.option.loadscopereorder = False  # in the order above
 
     @cache
     def group_of(path: str) -> str:

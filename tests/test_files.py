@@ -42,6 +42,7 @@ def test_an_ordinary_name_is_its_own_folder_and_hostile_ones_stay_apart() -> Non
     for name in ("ada", "Müller", "学生 12", "o'brien", "a.b-c_d@uni.edu"):
         assert folder_name(name) == name
     assert len({folder_name(name) for name in HOSTILE} - set(HOSTILE)) == len(HOSTILE)
+    assert not set('<>&"`') & set("".join(map(folder_name, ("a<b>", "R&D", 'a"b', "a`b"))))
 
 
 def test_the_executed_notebook_is_where_formgrader_looks_and_goes_when_the_next_is_unreadable(
@@ -85,6 +86,9 @@ def test_a_time_is_the_first_line_of_a_plain_file_and_nothing_else(tmp_path):
     os.mkfifo(stamp)  # nobody writes: reading it as text would wait for ever
     assert timestamp_in(tmp_path) == ""
     stamp.unlink()
+    stamp.mkdir()
+    assert timestamp_in(tmp_path) == ""
+    stamp.rmdir()
     stamp.symlink_to("/dev/zero")
     assert timestamp_in(tmp_path) == ""
 

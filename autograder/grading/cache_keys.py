@@ -21,7 +21,8 @@ from autograder.sandbox.limits import Limits
 _LIBRARIES = ("numpy", "torch", "matplotlib", "ipython")
 
 
-def _digest(*parts: str) -> str:
+def digest(*parts: str) -> str:
+    """One digest of several texts."""
     # JSON keeps the parts apart: a part may hold any separator.
     return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()
 
@@ -43,13 +44,13 @@ class Context:
     @property
     def whole(self) -> str:
         """One digest of the whole context. If it and the notebook's bytes are unchanged, nothing has to be done."""
-        return _digest(json.dumps([self.shared, self.questions, self.rubric], sort_keys=True))
+        return digest(json.dumps([self.shared, self.questions, self.rubric], sort_keys=True))
 
     def question_keys(self, executed: Sequence[str]) -> dict[str, str]:
         """The key of each question for a submission that executes the sources ``executed``."""
-        code = _digest(*executed)
-        shared = _digest(json.dumps(self.shared, sort_keys=True))
-        keys = {name: _digest(code, shared, own) for name, own in self.questions.items()}
+        code = digest(*executed)
+        shared = digest(json.dumps(self.shared, sort_keys=True))
+        keys = {name: digest(code, shared, own) for name, own in self.questions.items()}
         return {**keys, "code": code, "context": self.whole, "rubric": self.rubric}
 
 
@@ -64,15 +65,15 @@ def context_of(lab: str, limits: Limits) -> Context:
         "harness": harness_digest(),
         "student kit": digest_of(kit_used(lab)),
         "data": digest_of(data_files(lab)),
-        "salt": _digest(settings().salt),
-        "given cells": _digest(*(cell.source for cell in Template.of(lab).cells if cell.cell_type == "code")),
-        "the master's answers": _digest(*(c.source for c in read_master(lab).cells if c.cell_type == "code")),
+        "salt": digest(settings().salt),
+        "given cells": digest(*(cell.source for cell in Template.of(lab).cells if cell.cell_type == "code")),
+        "the master's answers": digest(*(c.source for c in read_master(lab).cells if c.cell_type == "code")),
     }
     described = {name: _described(lab, name) for name, _ in spec(lab).questions}
     questions = {n: _question_digest(lab, n, points, described[n]) for n, points in spec(lab).questions}
     prices = [(name, sorted(settings().lab(lab).rubric.get(name, {}).items())) for name in described]
     told = [one.told for statements in described.values() for one in statements if one.told]
-    return Context(lab, shared, questions, _digest(*told, repr(prices)))
+    return Context(lab, shared, questions, digest(*told, repr(prices)))
 
 
 def kit_used(lab: str) -> list[Path]:
@@ -114,7 +115,7 @@ def _question_digest(lab: str, question: str, points: float, described: Sequence
     forbidden = (*settings().lab(lab).forbid.get(question, ()), settings().forbidden)
     # The names of an imported lab's hidden test cells; their code is part of "the master's answers".
     moved = [course_header(lab).get(entry) for entry in ("outside", "in_place")]
-    return _digest(*(statement.run for statement in described), repr(moved), repr(float(points)), *forbidden)
+    return digest(*(statement.run for statement in described), repr(moved), repr(float(points)), *forbidden)
 
 
 def _described(lab: str, question: str) -> list[_Statement]:
@@ -157,7 +158,7 @@ def _statement(node: ast.stmt) -> _Statement:
         mark.keywords = [keyword for keyword in mark.keywords if keyword.arg not in _TOLD]
     if marks and isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
         node.body = node.body[1:] or [ast.Pass()]
-    return _Statement(_digest(ast.dump(node)), _digest(whole) if marks else "")
+    return _Statement(digest(ast.dump(node)), digest(whole) if marks else "")
 
 
 #: The arguments of ``question.misconception`` that change only points and words.

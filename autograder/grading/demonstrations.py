@@ -10,6 +10,8 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from coursekit.checks.forbidden_calls import names_bound as names_bound_by
+
 from autograder.grading.cell_text import statements
 
 if TYPE_CHECKING:
@@ -75,31 +77,22 @@ def made_by_demonstrations(answer: str, template: Template, changed: Iterable[st
     ``changed``: the sources of these cells as the student changed them.
     """
     nodes = [part for node in statements(answer[:MAX_READ_FOR_NAMES]) for part in ast.walk(node)]
-    names = [node for node in nodes if isinstance(node, ast.Name)]
-    own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
-    own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
     short = (source for source in changed if len(source) <= MAX_READ_FOR_NAMES)
     made = frozenset[str]().union(
         *(demonstration(source).made for source in template.skipped.values()),
         *(_made(statements(source)) for source in islice(short, MAX_CHANGED)),
     )
-    return sorted(({node.id for node in names} & made) - own)
+    return sorted((used & made).difference(names_bound_by(nodes)))
 
 
 def names_bound(sources: Iterable[str]) -> set[str]:
     """The names that these cells bind, also inside functions."""
-    bound, left = set[str](), MAX_FIGURES_CODE
+    nodes, left = list[ast.AST](), MAX_FIGURES_CODE
     for source in sources:
         left -= len(source)
-        body = statements(source) if left >= 0 else []
-        for node in (part for statement in body for part in ast.walk(statement)):
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                bound.add(node.id)
-            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                bound.add(node.name)
-            elif isinstance(node, (ast.Import, ast.ImportFrom)):
-                bound |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
-    return bound
+        nodes += [part for node in (statements(source) if left >= 0 else ()) for part in ast.walk(node)]
+    return {*names_bound_by(nodes)}
 
 
 def words_in(code: str) -> frozenset[str]:

@@ -18,6 +18,7 @@ from autograder.course.masters import course_root, master_path
 from autograder.course.policy_file import settings, spec
 from autograder.files import digest_of
 from autograder.gradebook.final_points import TeacherMarks
+from autograder.grading.cache_keys import digest
 from autograder.pages.places import demo_names
 from autograder.run.store import ResultStore
 
@@ -35,7 +36,7 @@ class Files:
 
     def source(self, *parts: str) -> str:
         """The digest of a file's sources: these parts, the lab, and the code that writes it."""
-        return _digest(self._lab_digest, *parts)
+        return digest(self._lab_digest, *parts)
 
     def are_current(self, paths: Iterable[Path], source: str) -> bool:
         """Whether these files were made from ``source`` and have not changed since (or are absent, if none was made)."""
@@ -58,11 +59,7 @@ class Files:
 
 def digest_of_marks(marks: TeacherMarks) -> str:
     """The digest of the marks that people entered."""
-    return _digest(json.dumps(asdict(marks), sort_keys=True, default=str))
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()
+    return digest(json.dumps(asdict(marks), sort_keys=True, default=str))
 
 
 def _content_digest(path: Path) -> str:
@@ -78,7 +75,7 @@ def _lab_digest(lab: str) -> str:
     answers = course_root() / "autograder" / "questions" / f"m{lab}"
     texts = [path for path in (master_path(lab), answers) if path.exists()]
     graded = repr((spec(lab).questions, spec(lab).written, settings().site, demo_names(lab)))
-    return _digest(graded, digest_of(texts), _writers())
+    return digest(graded, digest_of(texts), _writers())
 
 
 #: The modules that write the pages, and those that they may import.

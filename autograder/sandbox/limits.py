@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 MEBIBYTE = 1 << 20
 
@@ -47,7 +46,3 @@ class Limits:
     def question_seconds(self, questions: int) -> float:
         """The seconds reserved for each of ``questions`` questions, which no cell or other question can spend."""
         return (self.total_seconds - self.cells_seconds) / max(1, questions)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The limits as a dictionary, for the zygote's configuration."""
-        return asdict(self)

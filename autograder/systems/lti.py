@@ -37,9 +37,9 @@ from autograder.course.policy import LtiPolicy
 from autograder.course.policy_file import class_list, course_file, settings
 from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
-from autograder.files import folder_name, letters_of, write_atomically
+from autograder.files import folder_name, lasting_secret, letters_of, write_atomically
 from autograder.serve.handlers import Failure, Handler
-from autograder.serve.service import Service, lasting_secret
+from autograder.serve.service import Service
 
 log = logging.getLogger(__name__)
 
@@ -74,11 +74,8 @@ class _Browser(Request, CookieService):
         super().__init__()
         self.params = {name: handler.get_argument(name) for name in handler.request.arguments}
         self.cookies = {name: morsel.value for name, morsel in handler.cookies.items()}
-        self.secure, self.session, self.kept = (
-            handler.service.options.secure,
-            {},
-            dict[str, tuple[str, int]](),
-        )
+        self.secure, self.session = handler.service.options.secure, {}
+        self.kept = dict[str, tuple[str, int]]()
 
     def is_secure(self) -> bool:
         return self.secure
@@ -116,8 +113,7 @@ class _Redirect(Redirect[str]):
 
     do_js_redirect = get_redirect_url = do_redirect
 
-    def set_redirect_url(self, location: str) -> None:
-        self.location = location
+    def set_redirect_url(self, location: str) -> None: ...
 
 
 class _Login(OIDCLogin[_Browser, ToolConfDict, _Session, _Browser, str]):

@@ -123,13 +123,13 @@ class Moodle:
         """User -> the later of override and extension; 0 if the assignment is never due."""
         longer = {user: flags["extensionduedate"] for user, flags in self._flags().items()}
 
-        def due(person: Person) -> int:
+        def due(user: int) -> int:
             one = self._client.call(
-                "mod_assign_get_participant", assignid=self._id, userid=person.user, embeduser=False
+                "mod_assign_get_participant", assignid=self._id, userid=user, embeduser=False
             )
-            return max(one["duedate"], longer.get(person.user) or 0) if one["duedate"] else 0
+            return max(one["duedate"], longer.get(user) or 0) if one["duedate"] else 0
 
-        return dict(self._each(due, people, track, "due dates", lambda person: person.user))
+        return _of_each(due, [person.user for person in people], track, "due dates")
 
     def read(self, file: File) -> bytes:
         """The bytes of a file."""
@@ -152,7 +152,7 @@ class Moodle:
             found = _entry(attempts[user], status, grades.get(user), item, hidden)
             return replace(found, is_settled=not self._state or states.get(user) == self._state)
 
-        return dict(self._each(entry, list(attempts), track, "what Moodle has", lambda user: user))
+        return _of_each(entry, list(attempts), track, "what Moodle has")
 
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
         """Enter the grade. Other people's feedback files, which a new page would replace, are sent again with it."""
@@ -199,20 +199,15 @@ class Moodle:
         done = [one for one in attempts if one["status"] == "submitted"]
         return _handed_in(max(done, key=lambda one: one["attemptnumber"]), is_open=True) if done else None
 
-    def _each(
-        self,
-        ask: Callable[[Any], Any],
-        things: Sequence[Any],
-        track: Track,
-        what: str,
-        key: Callable[[Any], int],
-    ) -> Iterable[tuple[int, Any]]:
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            try:
-                yield from zip(map(key, things), track(pool.map(ask, things), len(things), what), strict=True)
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+
+def _of_each(ask: Callable[[int], Any], users: Sequence[int], track: Track, what: str) -> dict[int, Any]:
+    """What is asked for each user, several at once."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        try:
+            return dict(zip(users, track(pool.map(ask, users), len(users), what), strict=True))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def _course(client: MoodleClient, name: str) -> int:

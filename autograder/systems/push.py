@@ -189,46 +189,33 @@ def send(system: System, submitted: Path, lab: str, rows: Sequence[Row], track: 
     Each entry is recorded before it is sent, so that the next push recognises it after a failure.
     """
     record = Record.read(submitted, lab, system)
-    going = [row for row in rows if row.new is not None and row.what in ("new", "change")]
-    troubles, tried = list[str](), list[Row]()
-    for row in track(going, len(going), "grades"):
-        assert row.new is not None
-        sent = Sent(grade=row.new.grade, comment=row.new.comment, page=row.digest)
+    going = [(row, row.new) for row in rows if row.new is not None and row.what in ("new", "change")]
+    troubles, tried = list[str](), list[tuple[Row, New]]()
+    for row, new in track(going, len(going), "grades"):
+        sent = Sent(grade=new.grade, comment=new.comment, page=row.digest)
         record.sent[row.user] = [*record.sent.get(row.user, [])[-1:], sent]
         record.save(submitted, lab, system)
         try:
-            system.send(row.user, row.attempt, row.new, row.now)
-            tried.append(row)
+            system.send(row.user, row.attempt, new, row.now)
+            tried.append((row, new))
         except Refused as error:
             troubles.append(f"{row.student}: {error}")
-    there = system.entries({row.user: row.attempt for row in tried}, track)
-    for row in tried:
-        now, new = there[row.user], row.new
-        assert new is not None
-        if missing := _missing(system, row, now):
+    there = system.entries({row.user: row.attempt for row, _ in tried}, track)
+    for row, new in tried:
+        now = there[row.user]
+        if missing := _missing(system, new, now):
             troubles.append(f"{row.student}: {' and '.join(missing)} did not arrive.")
         else:
-            record.sent[row.user] = [
-                Sent(
-                    grade=new.grade,
-                    comment=now.comment,
-                    modified=now.modified,
-                    page=row.digest,
-                )
-            ]
+            sent = Sent(grade=new.grade, comment=now.comment, modified=now.modified, page=row.digest)
+            record.sent[row.user] = [sent]
     record.save(submitted, lab, system)
     return troubles
 
 
-def _missing(system: System, row: Row, now: Entry) -> list[str]:
-    new = row.new
-    assert new is not None
+def _missing(system: System, new: New, now: Entry) -> list[str]:
     missing = [] if now.grade is not None and abs(now.grade - new.grade) < _SAME else ["the grade"]
-    if (
-        system.assignment.takes_comments
-        and now.comment is not None
-        and _text(now.comment) != _text(new.comment)
-    ):
+    takes_comments = system.assignment.takes_comments and now.comment is not None
+    if takes_comments and _text(now.comment or "") != _text(new.comment):
         missing.append("the comment")
     pages = [one.size for one in now.files if one.name == new.page_name]
     if new.page is not None and now.comment is not None and pages != [len(new.page)]:

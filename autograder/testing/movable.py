@@ -11,6 +11,7 @@ import ast
 import builtins
 import re
 import warnings
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -25,11 +26,8 @@ _REACHES_AROUND = frozenset({
     "eval", "exec", "compile", "globals", "locals", "vars", "dir", "open", "input", "breakpoint", "__import__", "get_ipython",
     "inspect", "mock", "patch", "monkeypatch", "redirect_stdout", "redirect_stderr", "capsys", "sys", "os", "subprocess",
     "pathlib", "Path", "importlib", "gc", "tracemalloc", "dis", "getattr", "setattr", "delattr", "hasattr", "help", "id",
+    "KeyboardInterrupt",
 })  # fmt: skip
-#: Names that end a process, or raise an error that no ``except Exception`` catches.
-_ENDS = frozenset(
-    {"exit", "quit", "SystemExit", "KeyboardInterrupt", "GeneratorExit", "BaseException", "abort", "_exit"}
-)
 #: Functions that only call a function given as an argument.
 _CALLS_ITS_ARGUMENT = frozenset({
     "assert_raises", "assertRaises", "assertRaisesRegex", "assert_raises_regex", "raises", "map", "filter", "sorted",
@@ -62,11 +60,6 @@ class TestCell:
     points: float
     source: str
     reason: str = ""
-    #: The names that students may rebind: the functions that it calls, and the values that it uses.
-    functions: tuple[str, ...] = ()
-    values: tuple[str, ...] = ()
-    #: Names from other cells: imports, helpers, constants.
-    given: tuple[str, ...] = ()
     #: Whether it checks changes that the student's functions make to their arguments.
     in_place: bool = False
 
@@ -75,12 +68,12 @@ class TestCell:
 class Names:
     """The names that the notebook's cells bind at the top level."""
 
-    #: Name -> source of imports, helper functions and constants that students may not change.
+    #: Name -> the statement of an import, a helper function or a constant that students may not change.
     given: dict[str, ast.stmt] = field(default_factory=dict)
-    #: Name that other cells bind and students may rebind -> "function", "class" or "value".
-    made: dict[str, str] = field(default_factory=dict)
+    #: Name that students may rebind -> whether the notebook makes it a function or a class.
+    made: dict[str, bool] = field(default_factory=dict)
     #: Name -> the positions of the code cells that use it.
-    used: dict[str, set[int]] = field(default_factory=dict)
+    used: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
 
 def test_cells_of(cells: Sequence[NotebookNode]) -> tuple[list[TestCell], Names]:
@@ -89,8 +82,9 @@ def test_cells_of(cells: Sequence[NotebookNode]) -> tuple[list[TestCell], Names]
     found = []
     for place, cell in enumerate(cells):
         if cell.cell_type == "code" and _is_test(cell):
-            data = cell.metadata.nbgrader
-            found.append(_judge(place, data["grade_id"], float(data["points"]), cell.source, names))
+            data, tree = cell.metadata.nbgrader, _parsed(cell.source)
+            reason = "it is no plain Python" if tree is None else next(_reasons(place, tree, names), "")
+            found.append(TestCell(data["grade_id"], float(data["points"]), cell.source, reason))
     return found, names
 
 
@@ -100,35 +94,24 @@ def _is_test(cell: NotebookNode) -> bool:
 
 
 def _names_of(cells: Sequence[NotebookNode]) -> Names:
-    names = Names()
-    bound: list[tuple[NotebookNode, str, ast.stmt]] = []
+    names, versions = Names(), defaultdict[str, set[str]](set)
     for place, cell in enumerate(cells):
-        if cell.cell_type != "code":
-            continue
         source = without_magics(cell.source)
-        tree = _parsed(source)
+        tree = _parsed(source) if cell.cell_type == "code" else None
         if tree is None:
             continue
-        here = [(cell, name, node) for node in tree.body for name in bound_by(node)]
-        bound += here
-        for name in names_used(source) - {
-            name for _, name, node in here if not isinstance(node, ast.AugAssign)
-        }:
-            names.used.setdefault(name, set()).add(place)
-    versions: dict[str, set[str]] = {}
-    for _, name, node in bound:
-        versions.setdefault(name, set()).add(ast.dump(node))
-    for cell, name, node in bound:
-        if not _is_given(cell, node) or len(versions[name]) > 1:
-            names.made[name] = _kind(node, name)
-    for _, name, node in bound:
-        if name not in names.made:
-            names.given[name] = node
-    known = {name for name, node in names.given.items() if isinstance(node, (ast.Import, ast.ImportFrom))}
-    for name, node in [*names.given.items()]:
-        if isinstance(node, ast.Assign) and names_used(ast.unparse(node)) - known - set(dir(builtins)):
-            del names.given[name]  # it depends on a student's name
-            names.made[name] = "value"
+        here = [(name, node) for node in tree.body for name in bound_by(node)]
+        for name, node in here:
+            versions[name].add(ast.dump(node))
+            if _is_given(cell, node):
+                names.given[name] = node
+            else:
+                names.made[name] = _makes_function(node, name)
+        for name in names_used(source) - {name for name, node in here if not isinstance(node, ast.AugAssign)}:
+            names.used[name].add(place)
+    for name in [*names.given]:
+        if name in names.made or len(versions[name]) > 1:
+            names.made.setdefault(name, _makes_function(names.given.pop(name), name))
     return names
 
 
@@ -155,10 +138,10 @@ def _only_holds(part: ast.AST) -> bool:
     return name in _HOLDS
 
 
-def _kind(node: ast.stmt, name: str) -> str:
-    if getattr(node, "name", "") == name:
-        return "class" if isinstance(node, ast.ClassDef) else "function"
-    return "function" if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda) else "value"
+def _makes_function(node: ast.stmt, name: str) -> bool:
+    """Whether a statement that binds ``name`` makes a function or a class of it."""
+    is_lambda = isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)
+    return is_lambda or getattr(node, "name", "") == name
 
 
 def bound_by(node: ast.stmt) -> set[str]:
@@ -191,80 +174,42 @@ def _parsed(source: str) -> ast.Module | None:
         return None
 
 
-def _judge(place: int, grade_id: str, points: float, source: str, names: Names) -> TestCell:
-    """Judge one cell: the first reason against moving it, or the names that it needs outside."""
-    tree = _parsed(source)
-    if tree is None:
-        return TestCell(grade_id, points, source, "it is no plain Python")
-    free = names_used(source)
+def _with_helpers(tree: ast.Module, wanted: set[str], names: Names) -> ast.Module:
+    """The cell's code with the given statements that make the ``wanted`` names, and those that these need."""
+    reached, waiting = dict[ast.stmt, None](), sorted(wanted)
+    while waiting:
+        node = names.given.get(waiting.pop())
+        if node is not None and node not in reached:
+            reached[node] = None
+            waiting += sorted(names_used(ast.unparse(node)))
+    return ast.Module([*tree.body, *reached], [])
+
+
+def _reasons(place: int, tree: ast.Module, names: Names) -> Iterator[str]:
+    """The reasons against moving a cell that no trial shows, the simplest first."""
+    free = names_used(ast.unparse(tree))
+    here = {name for node in tree.body for name in bound_by(node)}
+    whole = _with_helpers(tree, free - here, names)
+    if around := (names_used(ast.unparse(whole)) | _attributes(whole)) & _REACHES_AROUND:
+        yield f"it uses {_listed(around)}, which looks beyond values"
+    definitions = (ast.Import, ast.ImportFrom, ast.FunctionDef)
+    lasting = {n for node in tree.body if not isinstance(node, definitions) for n in bound_by(node)}
+    lasting |= here & names.made.keys()
+    if needed := {name for name in lasting if names.used[name] - {place}}:
+        yield f"it makes {_listed(needed)}, which another cell uses"
+    imports = (node for node in ast.walk(whole) if isinstance(node, (ast.Import, ast.ImportFrom)))
+    if settings := {*_sets(whole, {name for node in imports for name in bound_by(node)})}:
+        yield f"it sets {_listed(settings)}, which would hold for the tests after it"
+    yield from _identities(tree)
     calls = {
         node.func.id
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
-    here = {name for node in tree.body for name in bound_by(node)}
-    made = sorted(free & names.made.keys())
-    functions = tuple(name for name in made if name in calls or names.made[name] == "function")
-    values = tuple(name for name in made if name not in functions)
-    given = _with_what_they_use((free - here) & names.given.keys(), names)
-    reasons = _reasons(place, tree, free, here, {*functions} - here, given, names)
-    return TestCell(grade_id, points, source, next(reasons, ""), functions, values, given)
-
-
-def _with_what_they_use(wanted: set[str], names: Names) -> tuple[str, ...]:
-    """The ``wanted`` given names, and the names that their helper functions use."""
-    reached, waiting = set[str](), sorted(wanted)
-    while waiting:
-        name = waiting.pop()
-        if name not in reached:
-            reached.add(name)
-            waiting += sorted(names_used(ast.unparse(names.given[name])) & names.given.keys())
-    return tuple(sorted(reached))
-
-
-def _reasons(
-    place: int,
-    tree: ast.Module,
-    free: set[str],
-    here: set[str],
-    functions: set[str],
-    given: tuple[str, ...],
-    names: Names,
-) -> Iterator[str]:
-    """Yield the reasons against moving a cell, the simplest first."""
-    deleted = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
-    if deleted & names.made.keys():
-        yield f"it deletes {_listed(deleted & names.made.keys())}"
-    if around := (free | _attributes(tree)) & _REACHES_AROUND:
-        yield f"it uses {_listed(around)}, which looks beyond values"
-    if ends := free & _ENDS:
-        yield f"it uses {_listed(ends)}, which ends the process"
-    if classes := {name for name in free - here if names.made.get(name) == "class"}:
-        yield f"it uses the class {_listed(classes)}, whose objects stay in the notebook"
-    definitions = (ast.Import, ast.ImportFrom, ast.FunctionDef)
-    lasting = {n for node in tree.body if not isinstance(node, definitions) for n in bound_by(node)}
-    lasting |= here & names.made.keys()
-    if needed := {name for name in lasting if names.used.get(name, set()) - {place}}:
-        yield f"it makes {_listed(needed)}, which another cell uses"
-    if strange := free - here - names.made.keys() - names.given.keys() - set(dir(builtins)):
-        yield f"it uses {_listed(strange)}, which no cell makes"
-    for name in given:
-        helper = names.given[name]
-        inside = names_used(ast.unparse(helper)) if isinstance(helper, ast.FunctionDef) else set()
-        known = names.given.keys() | set(dir(builtins))
-        if reached := (inside - known) | (inside & _REACHES_AROUND) | (_attributes(helper) & _REACHES_AROUND):
-            yield f"its helper {name} uses {_listed(reached)}"
-    yield from _modules(tree, [names.given[name] for name in given])
-    modules = {name for name, node in names.given.items() if isinstance(node, (ast.Import, ast.ImportFrom))}
-    modules |= {
-        n for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)) for n in bound_by(node)
-    }
-    used = (names.given[name] for name in given)
-    if lasting_settings := {one for node in (tree, *used) for one in _sets(node, modules)}:
-        yield f"it sets {_listed(lasting_settings)}, which would hold for the tests after it"
-    yield from _identities(tree)
-    for name in sorted(functions):
-        if any(isinstance(node, ast.Name) and node.id == name and not fine for node, fine in _uses(tree)):
+    for name in sorted((free & names.made.keys()) - here):
+        if (names.made[name] or name in calls) and any(
+            isinstance(node, ast.Name) and node.id == name and not fine for node, fine in _uses(tree)
+        ):
             yield f"it looks at the function {name} itself, not only at what it returns"
     if tree.body and isinstance(tree.body[-1], ast.Expr) and not _gives_nothing(tree.body[-1].value):
         yield "its last line may be a number of points"
@@ -275,25 +220,9 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _attributes(tree: ast.AST) -> set[str]:
-    """Dangerous attributes: ``contextlib.redirect_stdout``, ``f.__code__``."""
+    """Attributes that may be dangerous: ``contextlib.redirect_stdout``."""
     found = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    return {name for name in found if name in _REACHES_AROUND - {"compile", "open", "input", "patch", "id"}}
-
-
-def _modules(tree: ast.Module, given: list[ast.stmt]) -> Iterator[str]:
-    for node in [*ast.walk(tree), *given]:
-        if isinstance(node, ast.ImportFrom):
-            if any(item.name == "*" for item in node.names):
-                yield f"it takes everything from {node.module}"
-            modules = [node.module or "."]
-        else:
-            modules = [item.name for item in node.names] if isinstance(node, ast.Import) else []
-        for module in modules:
-            root = module.partition(".")[0]
-            if root == "__main__":
-                yield "it imports __main__, which is the notebook itself"
-            elif root in ("autograder", "coursekit"):
-                yield f"it imports {module}, which is the grader's own here"
+    return found - {"compile", "open", "input", "patch", "id"}
 
 
 def _sets(tree: ast.AST, modules: set[str]) -> Iterator[str]:

@@ -11,6 +11,9 @@ The cell's code runs unchanged, because results behave as in the notebook: a stu
 changed argument is changed here too, an iterator stays an iterator. A value that cannot be sent (an object of the student's
 class, a data frame) ends the test with ``BadReply``.
 
+A name that the cell does not bind itself is looked up at its first use. The notebook's own statement makes it, if students
+may not change it; otherwise the student's process is asked.
+
 A student's function must not change what the test expects. So if it changed an argument, the cell runs once more with
 arguments that stay unchanged, and must pass both times. If the author's own answer changes arguments, the cell is named in
 ``in_place`` and runs once, as in a notebook.
@@ -63,6 +66,9 @@ def odd_part(value):
         return next(filter(None, map(odd_part, itertools.chain(value, value.values()))), "")
     home = kind.__module__.partition(".")[0]
     return "" if kind in plain or home in ("numpy", "torch") and kind.__name__ != "matrix" else kind.__name__
+
+def look(value):
+    return (None, "function", "") if callable(value) and not isinstance(value, type) else answer(value)
 
 def answer(value):
     form = views.get(type(value)) or ("iterator" if isinstance(value, collections.abc.Iterator) else "")
@@ -122,9 +128,9 @@ class Loan:
         return borrowed
 
     def value(self, name: str) -> Any:
-        """A copy of the name's value in the notebook."""
-        value, form, odd = self._answer("reply = answer(find(name))", name=name)
-        return self._taken(value, form, odd)
+        """A copy of the name's value in the notebook, or the function."""
+        value, form, odd = self._answer("reply = look(find(name))", name=name)
+        return self.function(name) if form == "function" else self._taken(value, form, odd)
 
     def _call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         source = "reply = (*answer(find(name)(*args, **kwargs)), *left_of(args, kwargs))"
@@ -231,19 +237,18 @@ def hidden_tests(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
         if cell.grade_id in header.get("outside", ()):
             cell = replace(cell, in_place=cell.grade_id in header.get("in_place", ()))
             found[cell.grade_id.removeprefix("test_")] = (as_hidden_test(cell, names, lab),)
+    for name, node in names.given.items() if header.get("outside") else ():  # loaded before any clock runs
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            with contextlib.suppress(Exception):
+                exec(_code_of(node, name), {"__name__": "__main__"})
     return found
 
 
 def as_hidden_test(cell: TestCell, names: Names, lab: str) -> HiddenTest:
     """The cell as a hidden test. Any error in it fails the test, as in nbgrader."""
     cell = replace(cell, source=cell.source.replace("\r\n", "\n").replace("\r", "\n"))
-    kinds = (ast.Import, ast.ImportFrom, ast.Assign, ast.FunctionDef)  # in the order of their dependencies
-    given = dict.fromkeys(names.given[name] for name in cell.given)
-    source = "\n".join(ast.unparse(node) for node in sorted(given, key=lambda node: kinds.index(type(node))))
-    with contextlib.suppress(Exception):  # loads its imports before any clock runs
-        exec(_compiled(source, _GIVEN), {"__name__": "__main__"})
     question = cell.grade_id.removeprefix("test_")
-    return HiddenTest(question, cell.grade_id, _title(cell), _MovedCell(cell, source), 1.0, lab)
+    return HiddenTest(question, cell.grade_id, _title(cell), _MovedCell(cell, names), 1.0, lab)
 
 
 def _title(cell: TestCell) -> str:
@@ -268,34 +273,35 @@ def hidden_lines(source: str) -> set[int]:
     return hidden
 
 
-#: The file names, in tracebacks, of the test cell and of the code from other cells.
-_CELL, _GIVEN = "<the test cell>", "<given to the test cell>"
+#: The test cell's file name in tracebacks. Code from other cells has the name that it makes.
+_CELL = "<the test cell>"
 
 
 class _Namespace(dict[str, Any]):
-    """The global names of a test cell. Names that it has not bound itself are the student's."""
+    """The global names of a test cell. Names that it has not bound itself are the notebook's or the student's."""
 
-    def __init__(self, cell: TestCell, loan: Loan):
+    def __init__(self, names: Names, loan: Loan):
         super().__init__(__name__="__main__")
-        self._cell = cell
+        self._names = names
         self._loan = loan
 
     def __missing__(self, name: str) -> Any:
-        if name in self._cell.functions:
-            self[name] = self._loan.function(name)
-        elif name in self._cell.values:
-            self[name] = self._loan.value(name)
+        if name in self._names.given:
+            exec(_code_of(self._names.given[name], name), self)
+        elif name in self._names.made:
+            is_function = self._names.made[name]
+            self[name] = self._loan.function(name) if is_function else self._loan.value(name)
         else:
             raise KeyError(name)
         return self[name]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _MovedCell:
-    """A test cell's code, with the source of the imports, constants and helper functions that it needs from other cells."""
+    """A test cell's code, and the names of the notebook."""
 
     cell: TestCell
-    given: str
+    names: Names
 
     def __call__(self, student: Student) -> None:
         loan = Loan(student)
@@ -312,11 +318,9 @@ class _MovedCell:
         failure: BaseException | None = None
         try:
             _seed_random_numbers(self.cell.grade_id)
-            space = _Namespace(self.cell, loan)
             with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate():
-                exec(_compiled(self.given, _GIVEN), space)
-                exec(_compiled(self.cell.source, _CELL), space)
-        except (UserError, KeyboardInterrupt):
+                exec(_compiled(self.cell.source), _Namespace(self.names, loan))
+        except (UserError, KeyboardInterrupt):  # a cell that raises this itself does not move
             raise
         except (
             BaseException
@@ -336,11 +340,11 @@ class _MovedCell:
 
     def _in_words(self, failure: BaseException) -> str:
         """The failure's message: the author's own text, else the line if it is visible, else that a hidden check failed."""
-        texts = {_CELL: self.cell.source, _GIVEN: self.given}
         frames = traceback.extract_tb(failure.__traceback__)
         last = frames[-1]
-        said_here = isinstance(failure, AssertionError) and last.filename in texts
-        if said_here and (words := _literal_words(texts[last.filename], last.lineno or 0)):
+        code = ast.parse(self.cell.source) if last.filename == _CELL else self.names.given.get(last.filename)
+        words = _literal_words(code, last.lineno or 0) if code is not None else ""
+        if words and isinstance(failure, AssertionError):
             return words[:_LONGEST_MESSAGE]
         lines = [frame.lineno or 0 for frame in frames if frame.filename == _CELL]
         if not lines or lines[-1] in hidden_lines(self.cell.source):
@@ -351,8 +355,14 @@ class _MovedCell:
 
 
 @functools.cache
-def _compiled(source: str, file: str) -> CodeType:
-    return compile(source, file, "exec", dont_inherit=True)
+def _compiled(source: str) -> CodeType:
+    return compile(source, _CELL, "exec", dont_inherit=True)
+
+
+@functools.cache
+def _code_of(node: ast.stmt, name: str) -> CodeType:
+    """The code of a statement that makes ``name``, as its file is called."""
+    return compile(ast.Module([node], []), name, "exec", dont_inherit=True)
 
 
 def _seed_random_numbers(name: str) -> None:
@@ -364,13 +374,13 @@ def _seed_random_numbers(name: str) -> None:
         torch.manual_seed(seed)
 
 
-def _literal_words(source: str, line: int) -> str:
+def _literal_words(code: ast.AST, line: int) -> str:
     """The literal text in the message of this line's ``assert`` or ``raise``; "" if it has only values. Formatted values are
     left out: a student could choose them, so they could be a hidden input.
     """
     statements = [
         node
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(code)
         if isinstance(node, (ast.Assert, ast.Raise)) and node.lineno <= line <= (node.end_lineno or 0)
     ]
     said = statements[-1] if statements else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import re
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
 from autograder.sandbox.host.rpc import StudentError
 
@@ -45,99 +46,7 @@ MAX_OWN_WORDS = 16
 _NUMBERS = r"(?:[\d()\[\], .*+-]|(?<=\d)x(?=\d)| and )*"
 _QUOTED = r"'[^']*'"
 #: The forms of Python's, NumPy's and PyTorch's messages, with # for numbers and ' for a quoted name.
-_FORMS = (
-    "unsupported operand type(s) for @: ' and '",
-    "unsupported operand type(s) for @",
-    "name ' is not defined",
-    "name ' is not defined. Did you mean: '?",
-    "name ' is not defined. Did you forget to import '?",
-    "cannot access local variable ' where it is not associated with a value",
-    "cannot access free variable ' where it is not associated with a value in enclosing scope",
-    "local variable ' referenced before assignment",
-    "' object has no attribute '",
-    "' object has no attribute '. Did you mean: '?",
-    "module ' has no attribute '",
-    "module ' has no attribute '. Did you mean: '?",
-    "' object is not callable",
-    "' object is not iterable",
-    "' object is not subscriptable",
-    "' object does not support item assignment",
-    "' object cannot be interpreted as an integer",
-    "'@' not supported between instances of ' and '",
-    "cannot unpack non-iterable ' object",
-    "object of type ' has no len()",
-    "argument of type ' is not iterable",
-    "unhashable type: '",
-    "string indices must be integers, not '",
-    "list indices must be integers or slices, not @",
-    "tuple indices must be integers or slices, not @",
-    "can only concatenate str (not \"@\") to str",
-    "can only concatenate list (not \"@\") to list",
-    "list index out of range",
-    "tuple index out of range",
-    "string index out of range",
-    "list assignment index out of range",
-    "pop from empty list",
-    "division by zero",
-    "float division by zero",
-    "integer division or modulo by zero",
-    "math domain error",
-    "maximum recursion depth exceeded",
-    "maximum recursion depth exceeded in comparison",
-    "maximum recursion depth exceeded while calling a Python object",
-    "not enough values to unpack (expected #, got #)",
-    "not enough values to unpack (expected at least #, got #)",
-    "too many values to unpack (expected #)",
-    "@() missing # required positional argument: '",
-    "@() missing # required positional arguments: ' and '",
-    "@() takes # positional arguments but # were given",
-    "@() takes # positional argument but # were given",
-    "@() got an unexpected keyword argument '",
-    "index # is out of bounds for axis # with size #",
-    "index # is out of bounds for dimension # with size #",
-    "too many indices for array: array is #-dimensional, but # were indexed",
-    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices",
-    "only integer scalar arrays can be converted to a scalar index",
-    "only length-1 arrays can be converted to Python scalars",
-    "operands could not be broadcast together with shapes #",
-    "operands could not be broadcast together with remapped shapes [original->remapped]: #",
-    "could not broadcast input array from shape # into shape #",
-    "shapes # and # not aligned: # (dim #) != # (dim #)",
-    "cannot reshape array of size # into shape #",
-    "axis # is out of bounds for array of dimension #",
-    "axes don't match array",
-    "setting an array element with a sequence.",
-    "setting an array element with a sequence. The requested array has an inhomogeneous shape after # dimensions. "
-    "The detected shape was # + inhomogeneous part.",
-    "all the input arrays must have same number of dimensions, but the array at index # has # dimension(s) and the array "
-    "at index # has # dimension(s)",
-    "all the input array dimensions except for the concatenation axis must match exactly, but along dimension #, the array "
-    "at index # has size # and the array at index # has size #",
-    "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()",
-    "Boolean value of Tensor with more than one value is ambiguous",
-    "boolean index did not match indexed array along axis #; size of axis is # but size of corresponding boolean axis is #",
-    "matmul: Input operand # has a mismatch in its core dimension #, with gufunc signature (n?,k),(k,m?)->(n?,m?) (size # is different from #)",
-    "matmul: Input operand # does not have enough dimensions (has #, gufunc core with signature (n?,k),(k,m?)->(n?,m?) requires #)",
-    "mat1 and mat2 shapes cannot be multiplied (#)",
-    "The size of tensor a (#) must match the size of tensor b (#) at non-singleton dimension #",
-    "shape ' is invalid for input of size #",
-    "Expected all tensors to be on the same device",
-    "expected scalar type @ but found @",
-    "element # of tensors does not require grad and does not have a grad_fn",
-    "a leaf Variable that requires grad is being used in an in-place operation.",
-    "probabilities do not sum to #",
-    "probabilities contain NaN",
-    "Probabilities contain NaN",
-    "probabilities are not non-negative",
-    "Probabilities are not non-negative",
-    "Probabilities do not sum to #. See Notes section of docstring for more information.",
-    "'a' and 'p' must have same size",
-    "a must be greater than 0 unless no samples are taken",
-    "high <= low",
-    "zero-size array to reduction operation @ which has no identity",
-    "can't multiply sequence by non-int of type '",
-    "'NoneType' object is not callable",
-)  # fmt: skip
+_FORMS = Path(__file__).with_name("known_messages.txt").read_text(encoding="utf-8").splitlines()
 
 
 def _pattern(form: str) -> re.Pattern[str]:

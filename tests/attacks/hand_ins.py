@@ -39,12 +39,6 @@ def kill_output_of_many_cells(path: Path, notebook: Notebook) -> None:
     notebook["cells"] += [code(f"from IPython.display import display\n{loop}")] * 120
 
 
-def notebook_a_doubled_answer(path: Path, notebook: Notebook) -> None:
-    at = place(notebook, "normalise_rows")
-    again = {**notebook["cells"][at], "source": "def normalise_rows(N):\n    return N"}
-    notebook["cells"].insert(at + 1, again)
-
-
 def notebook_a_folder(path: Path, notebook: Notebook) -> object:
     path.mkdir()
     return WRITTEN
@@ -79,19 +73,6 @@ def notebook_a_pipe(path: Path, notebook: Notebook) -> object:
     return WRITTEN
 
 
-def notebook_a_time_before_time(path: Path, notebook: Notebook) -> None:
-    (path.parent / "timestamp.txt").write_text("0001-01-01 00:00:00 +14:00\n")
-
-
-def notebook_a_timestamp_folder(path: Path, notebook: Notebook) -> None:
-    (path.parent / "timestamp.txt").mkdir()
-
-
-def notebook_cells_of_the_wrong_type(path: Path, notebook: Notebook) -> None:
-    notebook["cells"] += [1, None, [], {"cell_type": 7, "source": {}}]
-    notebook["cells"].append({"cell_type": "code", "source": [1, None, "x = 1"], "metadata": []})
-
-
 def notebook_cut_off(path: Path, notebook: Notebook) -> str:
     return json.dumps(notebook)[:5000]
 
@@ -104,11 +85,6 @@ def notebook_deep_code(path: Path, notebook: Notebook) -> None:
 
 def notebook_deep_json(path: Path, notebook: Notebook) -> str:
     return '{"cells": ' + "[" * 100_000
-
-
-def notebook_deleted_tests(path: Path, notebook: Notebook) -> None:
-    cells = notebook["cells"]
-    notebook["cells"] = [cell for cell in cells if not cell["metadata"].get("nbgrader", {}).get("locked")]
 
 
 def notebook_doubled_keys_and_ids(path: Path, notebook: Notebook) -> str:

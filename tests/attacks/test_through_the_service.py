@@ -67,7 +67,7 @@ def test_a_case_gets_through_the_service_what_it_gets_in_a_class_and_honest_work
     files["honest"] = nbformat.writes(answered(lab, solved(lab))).encode()
     # Students' names are the service's to choose: a case's own might be one that it refuses.
     students = {name: f"case_{number}" for number, name in enumerate(files)}
-    service = Served(course, tmp_path / "out", lab, jobs=2, COURSE_FILE=str(course / "course.toml"))
+    service = Served(course, tmp_path / "out", lab, COURSE_FILE=str(course / "course.toml"))
     tokens = service.invite(*students.values())
     refused: dict[str, int] = {}
     receipts: dict[str, str] = {}

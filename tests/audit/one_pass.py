@@ -17,7 +17,7 @@ from coursekit.checks import questions, time_limit
 from coursekit.checks.api import judge
 
 from autograder.audit.question import audit_answer, audit_question, in_a_notebook
-from autograder.course.masters import solution
+from autograder.course.masters import solution, solution_source
 from autograder.course.policy_file import spec
 from autograder.sandbox.host.student import Student
 from autograder.testing.run import run_question, salt, set_salt
@@ -91,8 +91,13 @@ def others_are(lab: str, question: str, answer: Any) -> Iterator[dict[str, Any]]
 
 
 def _paid_once(lab: str, question: str) -> Iterator[str]:
-    """A right answer gets full points whatever the answers that it builds on are worth."""
-    for other in (not_written, nonsense):
+    """A right answer gets full points whatever the answers that it builds on are worth.
+
+    Where its code names no other question, what these are is all one.
+    """
+    source, names = solution_source(lab, question), {name for name, _ in spec(lab).questions} - {question}
+    builds_on_others = any(name in source for name in names)
+    for other in (not_written, nonsense) if builds_on_others else (nonsense,):
         with others_are(lab, question, other) as namespace:
             runs = run_question(lab, question, Student.local_namespace(namespace, question))
         for failed in runs:
@@ -158,10 +163,9 @@ def variation_faults(lab: str, question: str, styles: list[str]) -> list[str]:
 
 
 def _few(question: str) -> list[str]:
-    """Kinds of rubbish: nothing, numbers, and two that differ from question to question. `make proof` tries all kinds."""
-    nothing, *others, numbers = RUBBISH
-    turn = zlib.crc32(question.encode())
-    return [nothing, numbers, *(others[(turn + step) % len(others)] for step in (0, len(others) // 2))]
+    """Numbers, and a kind of rubbish that differs from question to question. `make proof` tries all kinds."""
+    *others, numbers = RUBBISH
+    return [numbers, others[zlib.crc32(question.encode()) % len(others)]]
 
 
 def _rubbish(lab: str, question: str) -> Iterator[str]:

@@ -40,34 +40,21 @@ def test_each_question_with_points_has_a_file(lab):
 LAB, QUESTION = "01_markov_bigram", "normalise_rows"
 
 
-def test_a_misconception_without_its_hint_on_the_card_is_found():
+def test_each_kind_of_fault_is_named(monkeypatch):
     answer = next(a for a in answers_of(LAB)["misconception"][QUESTION] if a.name == "columns_normalised")
     assert card_faults(LAB, QUESTION, answer.function, answer) == ()
     other = replace(answer, hint="Something else.")
     assert card_faults(LAB, QUESTION, answer.function, other) == ("its card does not show its hint",)
-
-
-def test_a_slip_that_costs_nothing_is_named(monkeypatch):
     monkeypatch.setattr(one_pass, "slips_of", lambda *_: {"right after all": solution(LAB)[QUESTION]})
     loses, is_red = one_pass._slips(LAB, QUESTION)
     assert loses.endswith("keeps 100% of the points and should lose a little") and is_red.endswith("is green")
-
-
-def test_a_style_that_loses_points_is_named(monkeypatch):
     monkeypatch.setitem(styles.STYLES, "lists for arrays", lambda function: lambda N: [[0.0]])
     found = list(one_pass._honest_variations(LAB, QUESTION))
     assert found and all("lists for arrays" in fault for fault in found)
-
-
-def test_an_answer_that_a_hidden_test_sends_into_the_sandbox_is_named(monkeypatch):
-    monkeypatch.setattr(
-        one_pass, "run_question", lambda lab, question, student: student.scene("def normalise_rows(N): ...")
-    )
+    sends = "def normalise_rows(N): ..."
+    monkeypatch.setattr(one_pass, "run_question", lambda lab, question, student: student.scene(sends))
     expected = ["a hidden test sends an answer to normalise_rows into the sandbox"]
     assert list(one_pass._nothing_given_away(LAB, QUESTION)) == expected
-
-
-def test_a_card_that_blames_an_error_on_rubbish_is_named(monkeypatch):
     blames = Verdict(QUESTION, (Mark("A check.", False, "your function raised KeyError"),))
     monkeypatch.setattr(one_pass, "judge", lambda *_: blames)
     for salt, kinds in ((run.salt(), one_pass._few(QUESTION)), ("another", one_pass.RUBBISH)):

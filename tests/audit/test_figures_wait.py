@@ -57,20 +57,17 @@ def _waiting_cells(lab: str) -> list[tuple[ast.With, list[str]]]:
 
 
 @pytest.mark.parametrize("lab", all_labs())
-def test_each_figure_names_the_questions_that_it_comes_from(lab):
-    cells = _waiting_cells(lab)
-    assert cells
-    for cell, needed in cells:
+def test_each_figure_names_the_questions_that_it_comes_from_and_waits_while_the_card_of_one_is_red(
+    lab, monkeypatch, capsys
+):
+    """Which answers have a red card is for the pass of each question: a cell asks for the last verdict alone."""
+    waiting = _waiting_cells(lab)
+    assert waiting
+    for cell, needed in waiting:
         first = ast.unparse(cell.body[0])
         assert first == f"needs({', '.join(map(repr, needed))})", ast.unparse(cell)[:200]
-
-
-@pytest.mark.parametrize("lab", all_labs())
-def test_no_figure_is_drawn_from_a_question_whose_card_is_red(lab, monkeypatch, capsys):
-    """Which answers have a red card is for the pass of each question: a cell asks for the last verdict alone."""
     monkeypatch.setattr(api, "_lab", lab)
     beside = {"needs": needs, "until_written": until_written, "torch": SimpleNamespace(no_grad=nullcontext)}
-    waiting = _waiting_cells(lab)
     for question, _ in spec(lab).questions:
         last_verdicts.clear()
         api.check(question, lambda *given, **named: None)

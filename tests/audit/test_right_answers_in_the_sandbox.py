@@ -18,7 +18,7 @@ from tests.fixtures.frozen_course import hand_in
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
-    pytest.mark.xdist_group("grading"),
+    pytest.mark.xdist_group("right_answers"),
 ]
 
 

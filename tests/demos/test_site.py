@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -16,6 +15,7 @@ from coursekit.demos import bundle, slides
 from playwright.sync_api import Browser, expect
 
 from tests.demos.stage import opened, serious
+from tests.fixtures.html_reader import read
 
 pytestmark = pytest.mark.xdist_group("site")
 
@@ -36,25 +36,15 @@ def served(built: Path) -> Iterator[str]:
         server.shutdown()
 
 
-class _Links(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.links: list[tuple[str, str]] = []
-        self.ids: set[str] = set()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        self.ids |= {found.get("id") or "", found.get("name") or ""}
-        for name in ("href", "src", "data-src", "srcset", "action"):
-            if found.get(name):
-                self.links.append((tag, str(found[name])))
+def values(page: Path, *names: str) -> list[tuple[str, str]]:
+    """A tag, and the value of one of these attributes, of all that have one."""
+    tags = read(page.read_text(encoding="utf-8")).tags
+    return [(tag, str(attrs[name])) for tag, attrs in tags for name in names if attrs.get(name)]
 
 
 @functools.cache
-def read(page: Path) -> _Links:
-    links = _Links()
-    links.feed(page.read_text(encoding="utf-8"))
-    return links
+def ids(page: Path) -> set[str]:
+    return {value for _, value in values(page, "id", "name")}
 
 
 def test_every_link_leads_to_a_file_and_nothing_is_loaded_from_elsewhere(built: Path) -> None:
@@ -62,7 +52,7 @@ def test_every_link_leads_to_a_file_and_nothing_is_loaded_from_elsewhere(built: 
     pages = sorted(built.rglob("*.html"))
     assert len(pages) > 14 * 2 + 19 + 7
     for page in pages:
-        for tag, link in read(page).links:
+        for tag, link in values(page, "href", "src", "data-src", "srcset", "action"):
             parts = urlsplit(link)
             if parts.scheme in ("http", "https"):
                 if tag != "a" and not (tag == "link" and "canonical" in link):
@@ -77,7 +67,7 @@ def test_every_link_leads_to_a_file_and_nothing_is_loaded_from_elsewhere(built: 
                     parts.fragment
                     and target.suffix == ".html"
                     and target.parent.name not in ("demos", "slides")
-                    and unquote(parts.fragment) not in read(target).ids
+                    and unquote(parts.fragment) not in ids(target)
                 ):
                     wrong.append((page.name, "no such place", link))
     assert wrong == []

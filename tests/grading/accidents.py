@@ -93,5 +93,29 @@ def forget_ids(made: NotebookNode) -> None:
         del cell["id"]
 
 
+def became_text(made: NotebookNode) -> None:
+    """An answer's cell is one of text now."""
+    cell = made.cells[position(made, COUNTS)]
+    cell["cell_type"] = "markdown"
+    del cell["outputs"], cell["execution_count"]
+
+
+def foreign_metadata(made: NotebookNode) -> None:
+    """As a later nbgrader and another program write it."""
+    for cell in made.cells:
+        known = cell.metadata.get("nbgrader", {})
+        cell.metadata["nbgrader"] = {**known, "schema_version": 99, "points": 10_000}
+        cell.metadata["colab"] = {"x": [1, {"y": None}]}
+
+
+def in_figure(source: str) -> Accident:
+    """The code of a figure's cell, which is not run, is another one."""
+
+    def accident(made: NotebookNode) -> None:
+        next(cell for cell in made.cells if cell["id"] in Template.of(LAB).skipped).source = source
+
+    return accident
+
+
 def answer(grade_id: str) -> str:
     return solved(LAB).get(grade_id, f"def {grade_id}():\n    return 1")

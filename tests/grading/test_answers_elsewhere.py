@@ -8,25 +8,13 @@ from autograder.audit.simulate import answered
 from autograder.course.masters import solved
 from autograder.grading.cell_text import added_code, defines, is_unwritten
 from autograder.grading.repair import Template, repair
-from autograder.grading.repaired import Cell, Repaired
+from autograder.grading.repaired import Repaired
 from autograder.grading.submissions import _is_copy, collect
 from tests.fixtures.frozen_course import hand_in
-from tests.grading.accidents import (
-    COUNTS,
-    LAB,
-    answer,
-    delete,
-    insert,
-    notebook,
-    put,
-    raw,
-    stub,
-    written_answers,
-)
+from tests.grading.accidents import LAB, delete, insert, notebook, raw, stub, written_answers
 
 TEMPLATE = Template.of(LAB)
 NAMES = list(TEMPLATE.names)
-CHECK = f"test_{COUNTS}"
 
 
 def repaired(*accidents) -> Repaired:
@@ -37,40 +25,6 @@ def text_of(made: Repaired, name: str) -> str:
     [cell] = [c for c in made.cells if c.grade_id == name]
     assert cell.node.metadata.nbgrader.grade_id == name
     return cell.source
-
-
-def counting(made: Repaired, name: str = COUNTS) -> list[Cell]:
-    return [cell for cell in made.cells if name in cell.answers]
-
-
-def order(made: Repaired, *cells: str | Cell) -> list[int]:
-    return [
-        next(i for i, cell in enumerate(made.cells) if cell is one or one == cell.grade_id) for one in cells
-    ]
-
-
-def test_of_two_later_definitions_the_last_counts_and_it_is_said():
-    made = repaired(stub(COUNTS), insert("def bigram_counts(words):\n    return 0"), insert(answer(COUNTS)))
-    first, last = counting(made)
-    assert order(made, first, last, CHECK) == sorted(order(made, first, last, CHECK))
-    assert f"cell number {last.number}, which counts" in made.choices[0]
-
-
-def test_a_definition_in_a_text_runs_no_more_than_it_would_in_jupyter():
-    made = repaired(stub(COUNTS), insert(answer(COUNTS), kind="markdown"))
-    assert not any(answer(COUNTS) in source for source in made.executed_source())
-
-
-def test_an_import_that_was_added_to_a_given_cell_is_there_for_an_answer_that_uses_it():
-    used = put(COUNTS, "def bigram_counts(words):\n    return statistics.mean(words)")
-    add = put("setup", lambda given: f"{given}\nimport statistics, random")
-    ran = "".join(repaired(add, used).executed_source())
-    assert "import statistics" in ran and "import random" not in ran
-
-
-def test_an_answer_with_a_syntax_error_in_the_check_cell_runs_so_that_its_error_is_seen():
-    made = repaired(stub(COUNTS), put(CHECK, "def bigram_counts(words):\n    return 3 − 1"))
-    assert [cell.from_given for cell in counting(made)] == [CHECK]
 
 
 FIRST, WORDS = written_answers()[0], "It forgets what came before."
@@ -100,10 +54,12 @@ def test_an_answer_in_words_counts_where_it_was_written(accidents):
 
 
 def test_a_deleted_written_cell_without_a_text_is_put_back_empty_at_its_place():
+    untouched = repaired(*map(stub, [*NAMES, *written_answers()]))
+    assert untouched.written == set() and untouched.notes == []
     made = repaired(delete(FIRST))
     assert text_of(made, FIRST) == TEMPLATE.named[FIRST].source and FIRST not in made.written
     assert made.notes == [f"The cell of the written answer “{FIRST}” was missing and was put back empty."]
-    [at] = order(made, FIRST)
+    [at] = [place for place, cell in enumerate(made.cells) if cell.grade_id == FIRST]
     assert made.cells[at - 1].place == TEMPLATE.places[FIRST] - 1
 
 
@@ -112,11 +68,6 @@ def test_two_deleted_written_cells_and_one_text_at_the_end_wait_for_a_person_wit
     made = repaired(delete(one, other), insert("(a) It forgets. (b) Never seen.", kind="markdown"))
     assert "(a)" in text_of(made, one) and "(b)" in text_of(made, other)
     assert {one, other} <= made.written
-
-
-def test_an_untouched_notebook_has_no_answer_in_words():
-    made = repaired(*map(stub, [*NAMES, *written_answers()]))
-    assert made.written == set() and made.notes == []
 
 
 DEFINED = [

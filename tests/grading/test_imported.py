@@ -23,15 +23,9 @@ def shows(text):
     )
 
 
-@pytest.mark.parametrize(
-    ("outputs", "points"),
-    [((), 2), (shows("1.5"), 1.5), (shows("0"), 0), (shows("'done'"), 2), (shows("-1"), 2), (shows("7"), 0)],
-)
-def test_a_number_that_a_cell_shows_is_its_points(outputs, points):
-    assert judged(outputs=outputs).points == points
-
-
-def test_a_warning_costs_nothing_and_an_error_everything():
+def test_a_number_that_a_cell_shows_is_its_points_a_warning_costs_nothing_and_an_error_everything():
+    shown = {"1.5": 1.5, "0": 0, "'done'": 2, "-1": 2, "7": 0}
+    assert {text: judged(outputs=shows(text)).points for text in shown} == shown and judged().points == 2
     assert judged(outputs=({"output_type": "stream", "name": "stderr", "text": "careful"},)).points == 2
     assert judged("error", error="ValueError: no").points == 0
     assert judged_beside(checking("t", 2, CODE), CODE, None, "t", 2.0).points == 0

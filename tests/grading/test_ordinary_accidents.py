@@ -13,6 +13,7 @@ from autograder.audit.simulate import sources_of
 from autograder.course.masters import solved
 from autograder.course.policy_file import spec
 from autograder.grading.cell_errors import CALLS_UNWRITTEN, DID_NOT_RUN, STILL_THERE
+from autograder.grading.repair import Template
 from autograder.pages.feedback import FeedbackWriter
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.sandbox.jail.namespaces import probe
@@ -22,9 +23,12 @@ from tests.grading.accidents import (
     LAB,
     Accident,
     answer,
+    became_text,
     delete,
+    foreign_metadata,
     forget_ids,
     forget_names,
+    in_figure,
     insert,
     notebook,
     position,
@@ -108,6 +112,7 @@ KINDS = {
     "in the check's cell": Kind((stub(COUNTS), put(CHECK, lambda check: f"{answer(COUNTS)}\n\n{check}")), said=("had been changed and was restored",)),
     "in a new cell": Kind((stub("second_order"), insert(answer("second_order"), after="second_order"))),
     "cells deleted": Kind((delete(COUNTS, CHECK), insert(answer(COUNTS), after="alphabet")), said=(COUNTS,)),
+    "checks deleted": Kind((delete(*Template.of(LAB).test_of.values()),), said=("was missing and was restored",)),
     "check deleted": Kind((delete("test_average_nll"),), said=("test_average_nll",)),
     "written answer deleted": Kind((delete(written_answers()[0]), insert("In my own words.", kind="markdown")), said=(written_answers()[0],)),
     "cell moved": Kind((lambda made: made.cells.append(made.cells.pop(position(made, COUNTS))),), said=("stood before its answer and was moved",)),
@@ -136,10 +141,24 @@ KINDS = {
     "printed": Kind((put("average_nll", lambda code: code.replace("return float", "print")),), ("average_nll",)),
     "another name": Kind((put("sample_name", lambda code: code.replace("def sample_name", "def sample_names")),), ("sample_name",)),
     "deleted": Kind((delete("transition_matrix"),), ("transition_matrix",)),
+    "no logarithm": Kind((put("average_nll", lambda code: code.replace("np.log(", "(")),), ("average_nll",)),
+    "untouched": Kind((*map(stub, solved(LAB)),), (*solved(LAB),)),
+    "wrong above right": Kind((stub(COUNTS), insert("def bigram_counts(words):\n    return 0"), insert(answer(COUNTS))), said=("which counts",)),
+    "in a text": Kind((stub(COUNTS), insert(answer(COUNTS), kind="markdown")), (COUNTS,)),
+    "import in a given cell": Kind((
+        put("setup", lambda given: f"{given}\nimport statistics"),
+        put(COUNTS, lambda code: code.replace("    N = ", "    statistics.mean([1])\n    N = ", 1)),
+    )),
+    "no Python in the check's cell": Kind((stub(COUNTS), put(CHECK, "def bigram_counts(words):\n    return 3 − 1")), (COUNTS,)),
+    "became a text": Kind((became_text,)),
+    "name lost": Kind((lambda made: made.cells[position(made, COUNTS)].update(metadata=nbformat.from_dict({})),)),
+    "tagged as a figure": Kind((lambda made: made.cells[position(made, COUNTS)].metadata.update(tags=["skip-grading"]),)),
+    "helper in a figure's cell": Kind((in_figure("def helper(N):\n    return N\nprint('long')"), put(ROWS, BY.format("helper(N).sum(axis=1, keepdims=True)")))),
+    "foreign metadata": Kind((foreign_metadata,)),
     "endless": Kind((put(COUNTS, f"def bigram_counts(words):\n{LOOP}"),), (COUNTS,), waits=True),
     "endless helper": Kind((put(ROWS, f"def normalise_rows(N):\n{LOOP}"),), (ROWS,), said=("took too long",), waits=True),
     "endless at times": Kind((put(ROWS, AT_TIMES),), (ROWS,), said=("took too long",), waits=True),
-    "hoards": Kind((put(COUNTS, "def bigram_counts(words):\n    kept = []\n    while True:\n        kept.append(bytearray(8 << 20))"),), (COUNTS,), waits=True),
+    "hoards": Kind((put(COUNTS, "def bigram_counts(words):\n    kept = []\n    while True:\n        kept.append(np.empty(1 << 20))"),), (COUNTS,), waits=True),
     "exits": Kind((put(COUNTS, "import os\n\n\ndef bigram_counts(words):\n    os._exit(1)"),), (COUNTS,)),
     "right below": Kind((put(ROWS, "def normalise_rows(N):\n    return N"), insert(answer(ROWS))), (ROWS,), said=("is defined once more",)),
     "scratch": Kind((put(ROWS, "def normalise_rows(N):\n    return N"), insert("print(np.pi)")), (ROWS,)),
@@ -223,8 +242,17 @@ def test_the_error_stands_first_in_the_question_on_the_page(class_, tmp_path):
     assert "SyntaxError: invalid character" in said and "✗" not in said and "not defined" not in said
 
 
+def test_a_slip_that_nobody_foresaw_has_a_sentence_before_its_cause_on_the_page(class_, tmp_path):
+    said = "On our inputs your results are those of a right answer that leaves out"
+    slip = of(class_["no logarithm"], "average_nll")
+    assert slip.misconception is None and slip.generated.startswith(said)
+    page = FeedbackWriter(spec(LAB), tmp_path).page(class_["no logarithm"][0])
+    assert 0 < page.index(said) < page.index(slip.cause.split("`")[0])
+
+
 def test_the_error_of_a_cell_that_defines_a_helper_is_the_cause(class_):
-    assert "SyntaxError" in of(class_["no Python in a new cell"]).cause
+    for name in ("no Python in a new cell", "no Python in the check's cell"):
+        assert "SyntaxError" in of(class_[name]).cause
     question = of(class_["missing package in a helper"])
     assert "No module named 'nltk' (line 1: import nltk)" in question.cause and question.did_not_run
 

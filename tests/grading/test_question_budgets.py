@@ -53,32 +53,18 @@ def test_no_question_spends_the_others_time_to_be_judged(monkeypatch):
 CELL = "import math\nx = 1; y = f(x)\n\n\n@cache\ndef g():\n    return 1\n\n\nfor i in g():\n    while True:\n        pass"
 
 
-@pytest.mark.parametrize(
-    ("line", "rest"),
-    [
-        (1, ""),
-        (2, "import math\n"),
-        (7, "import math\nx = 1; y = f(x)\n\n\n"),
-        (12, CELL.partition("for")[0]),
-    ],
-)
-def test_of_an_interrupted_cell_all_runs_again_that_stands_before_the_statement(line, rest):
-    assert before_line(CELL, line) == rest
-
-
-def test_of_statements_in_one_line_any_may_be_the_one():
+def test_of_an_interrupted_cell_all_runs_again_that_stands_before_the_statement():
+    rest = {1: "", 2: "import math\n", 7: "import math\nx = 1; y = f(x)\n\n\n", 12: CELL.partition("for")[0]}
+    assert {line: before_line(CELL, line) for line in rest} == rest
     assert before_line("é = 1; loop()", 1) == ""
     assert before_line("x = 1\né = 2; loop(\n)", 3) == "x = 1\né = 2; "
 
 
-@pytest.mark.parametrize(
-    ("source", "rest"),
-    [
-        ("import os\nEPS = 1e-9\nx = f()\nos._exit(0)", "import os\n\nEPS = 1e-09"),
-        ("kept = globals().get('f')\ncheck('f', f)", "kept = globals().get('f')"),
-        ("class A:\n    pass\n\n\nA()", "class A:\n    pass"),
-        *(("%time f()", ""), ("f(", ""), ("# nothing", "")),
-    ],
-)
-def test_of_a_cell_that_ended_its_process_the_harmless_part_runs_again(source, rest):
-    assert harmless_part(source) == rest
+def test_of_a_cell_that_ended_its_process_the_harmless_part_runs_again():
+    rest = {
+        "import os\nEPS = 1e-9\nx = f()\nos._exit(0)": "import os\n\nEPS = 1e-09",
+        "kept = globals().get('f')\ncheck('f', f)": "kept = globals().get('f')",
+        "class A:\n    pass\n\n\nA()": "class A:\n    pass",
+        **{"%time f()": "", "f(": "", "# nothing": ""},
+    }
+    assert {source: harmless_part(source) for source in rest} == rest

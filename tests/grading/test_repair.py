@@ -20,7 +20,7 @@ from autograder.grading.demonstrations import (
 )
 from autograder.grading.repair import Template, kept_name, repair
 from autograder.grading.repaired import Repaired
-from tests.grading.accidents import LAB, insert, notebook, position, put, raw, written_answers
+from tests.grading.accidents import LAB, in_figure, insert, notebook, position, put, raw, written_answers
 
 TEMPLATE = Template.of(LAB)
 ROWS, CHECK = "normalise_rows", "test_normalise_rows"
@@ -98,39 +98,19 @@ def test_pictures_in_a_text_stay_and_what_is_left_out_is_said(monkeypatch):
     assert "picture" in note
 
 
-@pytest.mark.parametrize(
-    "attachments",
-    [5, ["a"], {"a": 5}, {"a": {}}, {"a": {"image/png": 5}}, {"a": {"image/png": '"><script>'}},
-     {"a": {"image/svg+xml": "AAAA"}}, {"a\ud800": {"image/png": ["AA", 5]}}],
-    ids=range(8),
-)  # fmt: skip
-def test_what_is_no_picture_harms_nothing(attachments):
-    data = json.loads(raw(notebook(insert("a text", kind="markdown"))))
-    data["cells"][-1]["attachments"] = attachments
-    last = repair(json.dumps(data).encode(), TEMPLATE).cells[-1].node
-    assert "script" not in str(last) and "svg" not in str(last)
-    nbformat.v4.nbjson.writes(nbformat.v4.new_notebook(cells=[last])).encode()
-
-
-def into_text(made) -> None:
-    cell = made.cells[position(made, ROWS)]
-    cell["cell_type"] = "markdown"
-    del cell["outputs"], cell["execution_count"]
-
-
-@pytest.mark.parametrize(
-    "accident",
-    [
-        into_text,
-        lambda made: made.cells[position(made, ROWS)].update(metadata=nbformat.from_dict({})),
-        lambda made: made.cells[position(made, ROWS)].metadata.update(tags=["skip-grading"]),
-    ],
-    ids=["it became a text", "nbgrader's metadata are gone", "it was tagged as a figure's cell"],
+NO_PICTURES = (
+    *(5, ["a"], {"a": 5}, {"a": {}}, {"a": {"image/png": 5}}, {"a": {"image/png": '"><script>'}}),
+    *({"a": {"image/svg+xml": "AAAA"}}, {"a\ud800": {"image/png": ["AA", 5]}}),
 )
-def test_an_answer_runs_whatever_its_cell_became(accident):
-    made = repaired(accident)
-    assert any("def normalise_rows" in source for source in made.executed_source())
-    assert not any("missing" in note for note in made.notes)
+
+
+def test_what_is_no_picture_harms_nothing():
+    data = json.loads(raw(notebook(insert("a text", kind="markdown"))))
+    for attachments in NO_PICTURES:
+        data["cells"][-1]["attachments"] = attachments
+        last = repair(json.dumps(data).encode(), TEMPLATE).cells[-1].node
+        assert "script" not in str(last) and "svg" not in str(last)
+        nbformat.v4.nbjson.writes(nbformat.v4.new_notebook(cells=[last])).encode()
 
 
 def in_lab_10(answer: str) -> tuple[str, Template]:
@@ -141,20 +121,20 @@ def in_lab_10(answer: str) -> tuple[str, Template]:
     return "\n".join(repair(raw(made), template).executed_source()), template
 
 
-@pytest.mark.parametrize(
-    ("body", "runs", "runs_not"),
-    [
-        ("    return math.sqrt(step)", "import math", "descend"),
-        ("    return descend", "def descend(", "begin = "),
-        ("    # math and descend\n    return step", "", "def descend("),
-        ('    """The "Noam" rate."""\n    return math.sqrt(step)\n\ndef f():\n    """It."""', "import math", "descend"),
-        ('    return {"#1f77b4": math.sqrt(step)}["#1f77b4"]', "import math", "descend"),
-    ],
-    ids=["an import", "a function", "only named in a comment", "beside quotes", "behind a colour"],
-)  # fmt: skip
-def test_of_a_figures_cell_runs_what_an_answer_uses_and_no_more(body, runs, runs_not):
-    ran, _ = in_lab_10(f"def noam_rate(step, d_model, warmup):\n{body}")
-    assert runs in ran and runs_not not in ran
+#: How an answer uses what a figure's cell makes, what then runs of that cell, and what does not.
+USES = {
+    "an import": ("    return math.sqrt(step)", "import math", "descend"),
+    "a function": ("    return descend", "def descend(", "begin = "),
+    "only named in a comment": ("    # math and descend\n    return step", "", "def descend("),
+    "beside quotes": ('    """The "Noam" rate."""\n    return math.sqrt(step)\n\ndef f():\n    """It."""', "import math", "descend"),
+    "behind a colour": ('    return {"#1f77b4": math.sqrt(step)}["#1f77b4"]', "import math", "descend"),
+}  # fmt: skip
+
+
+def test_of_a_figures_cell_runs_what_an_answer_uses_and_no_more():
+    for how, (body, runs, runs_not) in USES.items():
+        ran, _ = in_lab_10(f"def noam_rate(step, d_model, warmup):\n{body}")
+        assert runs in ran and runs_not not in ran, how
 
 
 def test_what_a_figures_cell_defines_never_takes_the_place_of_the_students_own():
@@ -173,24 +153,17 @@ def test_names_that_only_a_figures_cell_would_make_are_known():
     assert made_by_demonstrations("x = tiny + valley", template, ["tiny = 0.0"]) == ["tiny", "valley"]
     sources = ["noise = 1", "def f():\n    import math as m\n    inside = 2", "%magic", "class Box: pass"]
     assert names_bound(sources) == {"noise", "f", "m", "inside", "Box"}
+    source = "import os\nx = train()\ndef f():\n    return 1\nclass A: pass\nf()"
+    assert definitions_of(source) == "import os\n\ndef f():\n    return 1\n\nclass A:\n    pass"
 
 
-def figure_changed(source: str):
-    def accident(made):
-        next(cell for cell in made.cells if cell["id"] in TEMPLATE.skipped).source = source
-
-    return accident
-
-
-@pytest.mark.parametrize(
-    "unwritten", ["-" * 5_000 + "1", "0x" + "f" * 6_000, "(" * 300, "x" + ".x" * 9_000, "\\udc80"]
-)
-def test_a_figures_cell_that_no_reader_can_take_names_nothing_and_ends_nothing(unwritten):
+def test_a_figures_cell_that_no_reader_can_take_names_nothing_and_ends_nothing():
     """Each raises an error of its own in Python's reader or writer: it ended the grading of the whole submission."""
-    source = f"def f():\n    return {unwritten}\ntiny = {unwritten}"
-    made_by_demonstrations("x = tiny", TEMPLATE, [source])
-    names_bound([source])
-    repaired(figure_changed(source))
+    for unwritten in ("-" * 5_000 + "1", "0x" + "f" * 6_000, "(" * 300, "x" + ".x" * 9_000, "\\udc80"):
+        source = f"def f():\n    return {unwritten}\ntiny = {unwritten}"
+        made_by_demonstrations("x = tiny", TEMPLATE, [source])
+        names_bound([source])
+        repaired(in_figure(source))
 
 
 def test_nothing_of_a_students_code_is_warned_of_on_the_terminal(recwarn):
@@ -200,28 +173,11 @@ def test_nothing_of_a_students_code_is_warned_of_on_the_terminal(recwarn):
 def test_figures_cells_by_the_hundred_are_not_parsed_without_end():
     """Reading them took minutes, before any clock ran."""
     source = "def helper(x):\n    return x\nx = [" + "1, " * 40_000 + "]"
-    data = json.loads(raw(notebook(figure_changed(source))))
+    data = json.loads(raw(notebook(in_figure(source))))
     data["cells"] += [cell for cell in data["cells"] if "".join(cell["source"]) == source] * 30
     made = repair(json.dumps(data).encode(), TEMPLATE)
     assert sum("def helper" in source for source in made.executed_source()) == 1
     assert any("was not read: its code is too long" in note for note in made.notes)
-
-
-def test_a_helper_in_a_changed_figure_cell_is_still_defined():
-    ran = "".join(repaired(figure_changed("def helper(x):\n    return x\nprint('long')")).executed_source())
-    assert "def helper" in ran and "print('long')" not in ran
-    source = "import os\nx = train()\ndef f():\n    return 1\nclass A: pass\nf()"
-    assert definitions_of(source) == "import os\n\ndef f():\n    return 1\n\nclass A:\n    pass"
-
-
-def test_a_future_schema_version_and_foreign_metadata_do_not_matter():
-    def foreign(made):
-        for cell in made.cells:
-            known = cell.metadata.get("nbgrader", {})
-            cell.metadata["nbgrader"] = {**known, "schema_version": 99, "points": 10_000}
-            cell.metadata["colab"] = {"x": [1, {"y": None}]}
-
-    assert repaired(foreign).notes == []
 
 
 def test_line_ends_and_encodings_of_other_systems_change_nothing_and_a_stray_byte_one_character():
@@ -252,14 +208,22 @@ def test_no_cell_is_handed_on_longer_than_anybody_writes():
     assert cell.source.endswith("[the rest was left out: it is too long]")
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"{", b"[]", b"null", b"{}", b'{"cells": []}', b'{"cells": 3}', b"\xff\xfe\x00", b"[" * 100_000],
-)
-def test_what_is_no_notebook_is_unreadable_in_one_sentence(content):
-    with pytest.raises(Unreadable) as caught:
-        repair(content, TEMPLATE)
-    assert str(caught.value).endswith(".") and "\n" not in str(caught.value)
+def test_what_is_no_notebook_is_unreadable_in_one_sentence():
+    contents = (
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"{}",
+        b'{"cells": []}',
+        b'{"cells": 3}',
+        b"\xff\xfe\x00",
+        b"[" * 100_000,
+    )
+    for content in contents:
+        with pytest.raises(Unreadable) as caught:
+            repair(content, TEMPLATE)
+        assert str(caught.value).endswith(".") and "\n" not in str(caught.value)
 
 
 json_values = st.recursive(

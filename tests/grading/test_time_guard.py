@@ -3,58 +3,46 @@
 from __future__ import annotations
 
 import importlib
-import json
 import resource
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from autograder.grading import time_guard
+from autograder.grading.grader import run_tests
 from autograder.grading.time_guard import JUDGING_BYTES, HalfImported, JudgedTooLong, judging
-from autograder.sandbox.jail.namespaces import probe
-from tests.fixtures.frozen_course import LAB, command, freeze, hand_in
-
-pytestmark = [
-    pytest.mark.skipif(probe() is not None, reason=str(probe())),
-    pytest.mark.xdist_group("grading"),
-]
-
-BUSY = """
-
-@question.scenario("What comes back is looked at.")
-def what_comes_back_is_looked_at(student, rng):
-    value = np.asarray(student(np.ones((2, 2))))
-    while value.dtype == np.float32:
-        pass
-    yield Observed("the sum of a row", value.sum(axis=1))
-"""
-ANSWER = "def normalise_rows(N):\n    s = N.sum(axis=1, keepdims=True)\n    return (N / np.where(s, s, 1)).astype(np.float32)"
+from autograder.sandbox.host.student import Student
+from autograder.testing.run import HiddenTest
 
 
-def test_a_test_that_never_ends_on_a_value_is_stopped_and_the_others_count(tmp_path):
-    root = freeze(tmp_path / "course", LAB)
-    question = root / "autograder" / "questions" / f"m{LAB}" / "normalise_rows.py"
-    question.write_text(question.read_text().replace("import Case,", "import Case, Observed,") + BUSY)
-    guard = root / "autograder" / "grading" / "time_guard.py"
-    text = guard.read_text()
-    assert "JUDGING_SECONDS = 30.0" in text
-    guard.write_text(text.replace("JUDGING_SECONDS = 30.0", "JUDGING_SECONDS = 1.0"))
-    hand_in(tmp_path / "submitted", "loops", {"normalise_rows": ANSWER})
-    words = ("--submitted", tmp_path / "submitted", "--out", tmp_path / "out", "--jobs", 1)
-    done = command("grade", "01", *words, root=root)
-    assert done.returncode == 0, done.stdout + done.stderr
-    [row] = json.loads((tmp_path / "out" / "results.json").read_text())
-    [failed] = [test for test in row["questions"][0]["tests"] if not test["passed"]]
-    assert row["status"] == "graded" and failed["name"] == "What comes back is looked at."
-    assert "too strange to be judged" in failed["message"]
+def test_a_test_that_never_ends_on_a_value_is_stopped_and_the_others_count(monkeypatch):
+    def never_ends(student):
+        value = student(1)
+        while value == 1:
+            pass
+
+    def ends(student):
+        assert student(2) == 2
+
+    monkeypatch.setattr(time_guard, "JUDGING_SECONDS", 0.2)
+    tests = [HiddenTest("same", "a_test", "It is the same.", test, 1.0, "01") for test in (never_ends, ends)]
+    session = SimpleNamespace(
+        is_over=False, status=None, revive=lambda: True,
+        student=lambda name: Student.local_namespace({name: lambda x: x}, name),
+    )  # fmt: skip
+    stopped, passed = run_tests(cast(Any, session), time_guard.JudgeClock(), "same", tests).runs
+    assert passed.result.passed and not stopped.result.passed
+    assert "too strange to be judged" in stopped.result.message
 
 
 def test_a_process_that_nothing_stops_is_ended():
-    """That the class then goes on: ``attacks/test_a_worker_stays_whole``."""
+    """That the class then goes on: ``run/test_nothing_lost``."""
     code = "import time\nfrom autograder.grading import time_guard\ntime_guard.GRACE_SECONDS = 0.1\n"
     code += "with time_guard.ends_after(0.1):\n    time.sleep(600)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode == 1

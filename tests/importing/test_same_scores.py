@@ -230,7 +230,7 @@ def test_no_forger_gets_a_point_or_a_hidden_input_out_and_a_cell_that_ends_the_p
     for student, answers in students.items():
         hand_in(tmp_path, student, "hw", "walls", submitted(made, answers))
     found = reasons(write_source(tmp_path, "hw", "walls", made), "25_walls")
-    assert {cell for cell, reason in found.items() if reason} == {*ENDS}
+    assert [cell for cell, reason in found.items() if reason] == ["by_interrupt"]
     ours, out = scores(graded("25_walls", tmp_path)), tmp_path / "out"
     lost = {
         student: {name for name, points in scores.items() if not points} for student, scores in ours.items()

@@ -150,22 +150,14 @@ def times(path: Path, lab: int) -> Path:
 @pytest.fixture
 def listed(tmp_path: Path, course_at: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Canvas's gradebook export as a German browser gets it, which is the class list too, and the course's policy in force."""
+    marks = ["", "7,50", "12,25"]
     path, columns = tmp_path / "canvas.csv", [f"{lab} ({number})" for number, lab in enumerate(LABS)]
     possible = [cell or f"{most(lab):g}".replace(".", ",") for lab, cell in enumerate(POSSIBLE)]
     rows = [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *columns, "Final Score"],
         ["    Points Possible", "", "", "", "", *possible, "(read only)"],
         *(
-            [
-                one.name,
-                str(NUMBER[student]),
-                f"S{student}",
-                student,
-                "AB"[int(student[1:]) % 2],
-                "",
-                "7,50",
-                "12,25",
-            ]
+            [one.name, str(NUMBER[student]), f"S{student}", student, "AB"[int(student[1:]) % 2], *marks]
             for student, one in STUDENTS.items()
         ),
         ["Student, Test", "4242", "", "abcdef", "A", "", "", ""],

@@ -32,7 +32,7 @@ from tests.fixtures.live_class import free_port
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
-    pytest.mark.xdist_group("grading"),
+    pytest.mark.xdist_group("instructors_day"),
 ]
 
 LAB = lab_name("03")

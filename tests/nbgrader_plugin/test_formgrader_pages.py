@@ -25,22 +25,10 @@ from autograder.nbgrader_plugin.formgrader import address_of, configure
 from autograder.nbgrader_plugin.settings import apply_to
 from autograder.pages import clean_html as clean_html_module
 from autograder.pages.clean_html import cell_html, clean_html
-from tests.fixtures.small_lab import nbgrader_cell
+from tests.fixtures.nbgrader_course import cell
 
-ATTACKS = (
-    "<script>attack()</script>",
-    "<img src=x onerror=attack()>",
-    "<svg onload=attack()></svg>",
-    "<a href='javascript:attack()'>here</a>",
-    "<iframe srcdoc='<script>attack()</script>'></iframe>",
-    "<form action='https://attack.example'><input name=attack id=q1 class=score></form>",
-    "<style>attack{}</style><link rel=stylesheet href=https://attack.example>",
-    "<div onclick=attack() class='btn full-credit' id=attack>press</div>",
-    "<math><mtext><style><img src=x onerror=attack()></style></mtext></math>",
-    "<scr<script>ipt>attack()</scr</script>ipt>",
-    "[here](javascript:attack)",
-    "![a picture](https://attack.example/a.png)",
-)
+#: One a line.
+ATTACKS = tuple(Path(__file__).with_name("attacks.txt").read_text(encoding="utf-8").splitlines())
 
 
 class Elements(HTMLParser):
@@ -71,7 +59,7 @@ def graded_folder(tmp_path: Path) -> Config:
 def notebook(texts: tuple[str, ...]) -> nbformat.NotebookNode:
     """An answer, a written answer and outputs that hold these texts."""
     both = "\n\n".join(texts)
-    answer = nbgrader_cell("code", "q1", "x = 1", solution=True)
+    answer = cell("code", "x = 1", "q1", solution=True)
     kinds: tuple[dict[str, Any], ...] = (
         {"text/html": both},
         {"text/markdown": both},
@@ -85,7 +73,7 @@ def notebook(texts: tuple[str, ...]) -> nbformat.NotebookNode:
         nbformat.v4.new_output("error", ename=both, evalue=both, traceback=[both]),
         nbformat.v4.new_output("display_data", {"application/javascript": both}),
     ]
-    written = nbgrader_cell("markdown", "w1", both, grade=True, solution=True, points=2, score=1)
+    written = cell("markdown", both, "w1", 2, solution=True, score=1)
     other = nbformat.v4.new_markdown_cell(both)
     return nbformat.v4.new_notebook(cells=[answer, written, other, nbformat.v4.new_raw_cell(both)])
 

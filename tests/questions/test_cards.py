@@ -12,6 +12,7 @@ import pytest
 from coursekit.checks import compare, encoding, local_student, questions, symptoms, values, words
 
 from autograder.course.masters import all_labs
+from autograder.course.policy_file import spec
 from autograder.course.visible_files import kit_files
 from autograder.questions.engine import Question
 from autograder.questions.engine.card import MAX_BYTES, card_drift, card_file, data_of, holds
@@ -19,8 +20,15 @@ from autograder.questions.engine.card_code import ReachesAnAnswer, card_code
 from autograder.questions.engine.draw import answering, asks_of, outcome_of
 from autograder.questions.engine.question import questions_of
 
+pytestmark = pytest.mark.xdist_group("answers")
+
 LABS = [lab for lab in all_labs() if card_file(lab).exists()]
-QUESTIONS = [pytest.param(lab, name, id=f"{lab[:2]} {name}") for lab in LABS for name in questions_of(lab)]
+QUESTIONS = [
+    pytest.param(lab, name, id=f"{lab[:2]} {name}")
+    for lab in LABS
+    for name, points in spec(lab).questions
+    if points  # that these have files, and no others, is for the audit
+]
 each_question = pytest.mark.parametrize(("lab", "name"), QUESTIONS)
 
 
@@ -52,8 +60,8 @@ def test_nothing_of_a_card_computes_the_answer(lab, name):
     asks = asks_of(questions_of(lab)[name], "a salt")
     for function in (one for one in found if isinstance(one, FunctionType)):
         student = answering(questions_of(lab)[name], function)
-        right = [not ask.difference(outcome_of(ask.part, ask.case, ask.seed, student)) for ask in asks[:3]]
-        assert not all(right), function
+        wrong = (ask.difference(outcome_of(ask.part, ask.case, ask.seed, student)) for ask in asks[:3])
+        assert any(wrong), function
 
 
 FILE = """

@@ -93,13 +93,11 @@ def test_a_slip_that_is_an_edit_of_the_master_has_a_sentence_and_the_next_one_co
     assert generated_name(LAB, NAME, seen) == said
 
 
-def test_a_right_answer_and_one_that_is_no_edit_have_none():
+def test_a_right_answer_and_one_that_is_no_edit_have_none_and_one_of_tensors_has_a_sentence():
     assert generated_name(LAB, NAME, _seen(solution(LAB)[NAME])) == ""
     assert generated_name(LAB, NAME, _without("the sentences are sorted")) == ""
     assert generated_name(LAB, NAME, {}) == ""
 
-
-def test_an_answer_of_tensors_has_a_sentence_too():
     def label_smoothing(targets, V, epsilon):
         return (1 - epsilon) * torch.nn.functional.one_hot(targets, V) + epsilon
 

@@ -33,7 +33,7 @@ def submitted(tmp_path_factory) -> Path:
 def undisturbed(submitted: Path, frozen: Path, tmp_path_factory) -> Path:
     """The folder into which the class was graded in one go."""
     out = tmp_path_factory.mktemp("undisturbed")
-    done = command("grade", "01", "--submitted", submitted, "--out", out, "--jobs", 2, root=frozen)
+    done = command("grade", "01", "--submitted", submitted, "--out", out, "--jobs", 1, root=frozen)
     assert done.returncode == 0, done.stdout + done.stderr
     return out
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -26,14 +27,10 @@ from tests.fixtures.frozen_course import STARTED_BY
 from tests.gradebook.by_hand import dump
 from tests.run.conftest import STUDENTS, begun, finished, pages, results, wait_for_more, workers_left
 
-pytest.importorskip("distributed", reason="the Dask engine needs the package distributed")
-from distributed import Client, LocalCluster
-
-from autograder.run import dask_engine
-
 pytestmark = [
+    pytest.mark.skipif(not find_spec("distributed"), reason="the Dask engine needs the package distributed"),
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
-    pytest.mark.xdist_group("grading"),
+    pytest.mark.xdist_group("disturbed"),
 ]
 
 
@@ -124,6 +121,10 @@ def test_a_worker_with_another_version_of_the_package_is_refused():
 
 def test_an_own_cluster_no_scheduler_no_workers_and_no_room_are_a_sentence_each(monkeypatch):
     """That a class can be graded over TLS is Dask's own."""
+    from distributed import Client, LocalCluster
+
+    from autograder.run import dask_engine
+
     for seconds in ("_WARN_AFTER", "_WORKERS_WITHIN", "_ANSWERS_WITHIN"):
         monkeypatch.setattr(dask_engine, seconds, 0.5)
     for address in ("tcp://127.0.0.1:1", "tls://127.0.0.1:1"):

@@ -23,7 +23,7 @@ from tests.run.conftest import STUDENTS, begun, finished, pages, results, wait_f
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
-    pytest.mark.xdist_group("grading"),
+    pytest.mark.xdist_group("disturbed"),
 ]
 
 

@@ -6,14 +6,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from autograder.sandbox.host.session import Zygote
 from autograder.sandbox.host.transport import _process_tree
 from autograder.sandbox.jail import visible
 
-from .conftest import runs
+from .conftest import comes_true, runs
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -36,7 +35,14 @@ def test_there_is_no_network_and_no_way_to_the_hosts_sockets(say, tmp_path):
         ) == ""  # fmt: skip
 
 
-def test_only_the_scratch_space_is_mounted_to_be_written_and_there_are_no_privileges(say):
+def test_only_the_scratch_space_can_be_written_few_descriptors_are_open_and_there_are_no_privileges(say):
+    kinds = say(
+        "import os\n"
+        "for fd in os.listdir('/proc/self/fd'):\n"
+        "    try:\n        print(fd, os.readlink('/proc/self/fd/' + fd).split(':')[0])\n    except OSError:\n        pass"
+    ).splitlines()  # fmt: skip
+    assert len([kind for kind in kinds if "socket" in kind]) == 1 and kinds[0] == "0 /dev/null"
+    assert all("/tmp" in kind or "socket" in kind or "/dev/null" in kind or ".tmp" in kind for kind in kinds)
     said = say("print(open('/proc/self/mountinfo').read(), '---', open('/proc/self/status').read())")
     mounts, _, status = said.partition("---")
     fields = [line.split() for line in mounts.strip().splitlines()]
@@ -71,28 +77,10 @@ def test_daemons_die_with_the_session_or_the_first_process_which_is_started_agai
                 if first_process_dies:
                     os.killpg(zygote._process.pid, signal.SIGKILL)
                     zygote._process.wait()
-                    assert_ended(*processes)
-            assert_ended(*processes)
+                    assert comes_true(lambda: not any(map(runs, processes)))  # noqa: B023
+            assert comes_true(lambda: not any(map(runs, processes)))  # noqa: B023
         with zygote.session() as session:
             assert session.run_cells([("a", "1 + 1")])[0].status == "ok"
-
-
-def assert_ended(*processes):
-    deadline = time.monotonic() + 60
-    while any(map(runs, processes)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not any(map(runs, processes))
-
-
-def test_few_descriptors_are_open(say):
-    kinds = say(
-        "import os\n"
-        "for fd in os.listdir('/proc/self/fd'):\n"
-        "    try:\n        print(fd, os.readlink('/proc/self/fd/' + fd).split(':')[0])\n    except OSError:\n        pass"
-    ).splitlines()  # fmt: skip
-    assert len([kind for kind in kinds if "socket" in kind]) == 1
-    assert kinds[0] == "0 /dev/null"
-    assert all("/tmp" in kind or "socket" in kind or "/dev/null" in kind or ".tmp" in kind for kind in kinds)
 
 
 def test_a_kit_that_is_installed_beside_python_is_hidden_whole(monkeypatch, tmp_path):

@@ -87,17 +87,18 @@ def test_a_class_in_a_visible_folder_is_refused_in_a_sentence_that_names_it(tmp_
     refuse_world_readable(tmp_path / "usr/src/app/out")
 
 
-@pytest.mark.parametrize("linked", ["data", "data/env"])
-def test_what_is_hidden_is_hidden_under_every_name_that_links_give_it(linked, tmp_path, monkeypatch):
-    course, prefix = _made(tmp_path, "data/env/lib/course", "data/env")
-    (tmp_path / "link").symlink_to(tmp_path / linked)
-    through = tmp_path / "link" / prefix.relative_to(tmp_path / linked)
-    _use(monkeypatch, course, prefix, through)
-    plan = _plan(tmp_path / "kit")
-    names = [course, through / "lib/course"]
-    for name in (prefix, through):
-        assert _shown(plan, name / "lib/python3/site-packages/numpy.py")
-    assert [f"{at}/{name}" for at in names for name in SECRETS if _shown(plan, at / name)] == []
+def test_what_is_hidden_is_hidden_under_every_name_that_links_give_it(tmp_path, monkeypatch):
+    for linked in ("data", "data/env"):
+        root = tmp_path / linked.replace("/", "_")
+        course, prefix = _made(root, "data/env/lib/course", "data/env")
+        (root / "link").symlink_to(root / linked)
+        through = root / "link" / prefix.relative_to(root / linked)
+        _use(monkeypatch, course, prefix, through)
+        plan = _plan(root / "kit")
+        names = [course, through / "lib/course"]
+        for name in (prefix, through):
+            assert _shown(plan, name / "lib/python3/site-packages/numpy.py")
+        assert [f"{at}/{name}" for at in names for name in SECRETS if _shown(plan, at / name)] == []
 
 
 @pytest.mark.skipif(namespaces.probe() is not None, reason=str(namespaces.probe()))

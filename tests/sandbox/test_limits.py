@@ -5,18 +5,19 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
 
 from autograder.results import STATUSES
-from autograder.sandbox.host import outputs, transport
+from autograder.sandbox.host import transport
 from autograder.sandbox.host.launcher import SandboxUnavailable
-from autograder.sandbox.host.rpc import StudentError, StudentGone
+from autograder.sandbox.host.rpc import StudentGone
 from autograder.sandbox.host.session import Cell, Zygote
 from autograder.sandbox.limits import MEBIBYTE
 
-from .conftest import LIMITS, runs
+from .conftest import LIMITS, comes_true, runs
 
 GOOD = ("good", "def good():\n    return 1")
 #: Cells that are an ordinary error, cells that take too long, and cells that end their process: by its memory, or otherwise.
@@ -98,23 +99,6 @@ def test_the_time_for_the_whole_submission_is_limited(zygote):
         assert outcomes[-1].status == "not-run" and outcomes[0].status == "ok"
 
 
-@pytest.fixture
-def crowded():
-    """Let other programs keep the processor from a session's child three quarters of the time."""
-    others = [
-        subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True) for _ in range(3)
-    ]
-
-    def crowded(session):
-        for pid in (session._transport.child.pid, *(other.pid for other in others)):
-            os.sched_setaffinity(pid, {0})
-
-    yield crowded
-    for other in others:
-        other.kill()
-        other.wait()
-
-
 BURN = """
 import time
 def burn(seconds):
@@ -125,10 +109,19 @@ def burn(seconds):
 """
 
 
-def test_time_in_which_a_busy_machine_keeps_a_submission_waiting_does_not_count(zygote, crowded):
-    with zygote.session(replace(LIMITS, call_seconds=0.5, total_seconds=24.0)) as session:
+def test_time_in_which_a_busy_machine_keeps_a_submission_waiting_does_not_count(zygote):
+    """Other programs keep the processor from a session's child three quarters of the time."""
+    endless = [sys.executable, "-c", "while True: pass"]
+    with (
+        zygote.session(replace(LIMITS, call_seconds=0.5, total_seconds=24.0)) as session,
+        ExitStack() as ends,
+    ):
         session.run_cells([("burn", BURN)])
-        crowded(session)
+        others = [ends.enter_context(subprocess.Popen(endless, start_new_session=True)) for _ in range(3)]
+        for other in others:
+            ends.callback(other.kill)
+        for pid in (session._transport.child.pid, *(other.pid for other in others)):
+            os.sched_setaffinity(pid, {0})
         began = time.monotonic()
         assert session.student("burn")(0.3) == "done"
         assert time.monotonic() - began > session.limits.call_seconds
@@ -205,10 +198,7 @@ def grow():
     grow = session.student("grow")
     assert grow() == 1
     pid = session._transport.child.pid
-    deadline = time.monotonic() + 120
-    while runs(pid) and time.monotonic() < deadline:
-        time.sleep(0.05)  # nothing is asked of the child meanwhile
-    assert not runs(pid)
+    assert comes_true(lambda: not runs(pid)), "nothing is asked of the child meanwhile"
     with pytest.raises(StudentGone, match="memory"):
         grow()
     assert session.status == "out-of-memory"
@@ -241,11 +231,9 @@ def test_a_fork_bomb_is_contained(zygote):
 def test_the_watchdog_counts_processes_where_the_kernel_does_not_those_that_a_thread_started_too(session):
     started = "threading.Thread(target=subprocess.run, args=(['sleep', '60'],)).start()"
     session.run_cells([("one", f"import subprocess, threading, time\n{started}")])
-    child, until = session._transport.child, time.monotonic() + 60
+    child = session._transport.child
     assert child.pid in child.process_tree()
-    while len(child.process_tree()) < 2 and time.monotonic() < until:
-        time.sleep(0.05)
-    assert len(child.process_tree()) == 2
+    assert comes_true(lambda: len(child.process_tree()) == 2)
     session._transport.limits = replace(LIMITS, processes=5)  # the kernel keeps to what it was told
     many = f"for _ in range(9): {started}\ntime.sleep(9)"
     with pytest.raises(StudentGone, match="too many processes"):
@@ -316,23 +304,6 @@ def test_a_line_that_is_not_read_does_not_hold_the_harness_up(hasty):
         hasty.student("stall")(bytes(10 << 20), lambda: bytes(10 << 20))
 
 
-def test_errors_of_a_submission_cannot_pass_for_ours(session):
-    source = (
-        "class StudentGone(Exception): pass\n"
-        "def fail(): raise StudentGone('timed-out')\n"
-        "class Evil(Exception):\n"
-        "    def __str__(self): raise SystemExit\n"
-        "def evil(): raise Evil\n"
-    )
-    session.run_cells([("errors", source)])
-    for name, message in (("fail", "timed-out"), ("evil", "")):
-        with pytest.raises(StudentError) as caught:
-            session.student(name)()
-        assert caught.value.type_name == "Exception", "a name of the student's own is not repeated"
-        assert caught.value.message == message
-    assert session.status is None
-
-
 def test_when_the_sandbox_itself_goes_no_later_request_says_that_it_was_the_student(folder):
     with Zygote(folder / "coursekit", [], LIMITS, modules=()) as zygote:
         with zygote.session() as session:
@@ -358,11 +329,3 @@ def test_all_that_a_submission_sends_is_counted_over_its_children(session, monke
     with pytest.raises(StudentGone):
         session.student("f")()
     assert not session.revive()
-
-
-def test_what_all_cells_put_out_is_bounded_before_it_is_kept(session, monkeypatch):
-    monkeypatch.setattr(outputs, "MAX_OUTPUT", 5000)
-    cells = [(str(i), "print('a' * 2000)") for i in range(5)]
-    outcomes = session.run_cells(cells)
-    assert [bool(outcome.outputs) for outcome in outcomes] == [True, True, False, False, False]
-    assert all(outcome.status == "ok" for outcome in session.run_cells(cells))

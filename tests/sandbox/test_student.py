@@ -203,33 +203,3 @@ def test_what_is_kept_of_a_test_has_a_bound_whatever_comes_back_and_however_ofte
         tracemalloc.stop()
     assert kept < 1.5 * (1 << 20)
     assert len(apply.trace) < 200 and apply.trace[-1].value is _TOO_MUCH
-
-
-class _Forging(LocalTransport):
-    """The executor of this process, whose replies to calls hold these contents of arguments."""
-
-    def __init__(self, namespace, contents):
-        super().__init__(namespace)
-        self.contents = contents
-
-    def exchange(self, request, answer):
-        plain = self.executor.operations["call"]
-
-        def forged(executor, *operands):
-            reply = plain(executor, *operands)
-            reply.contents |= self.contents
-            return reply
-
-        self.executor.operations = {**self.executor.operations, "call": forged}
-        super().exchange(request, answer)
-
-
-def test_contents_of_what_was_no_argument_end_the_process(library):
-    for contents in ({"more": b""}, {1: b""}, {-1: b""}, {True: b""}, {0: [0.0]}, {None: b""}):
-        transport = _Forging(library, contents)
-        with pytest.raises(StudentGone, match="not given"):
-            Student(RpcClient(transport, Handle), "softmax")(np.zeros(3))
-    transport.contents = {0: b"changed"}
-    softmax = Student(RpcClient(transport, Handle), "softmax")
-    softmax(np.zeros(3))
-    assert softmax.mutated == ("the first argument",)

@@ -6,8 +6,6 @@ import enum
 import gc
 import itertools
 import json
-import math
-import struct
 import tracemalloc
 from decimal import Decimal
 from fractions import Fraction
@@ -62,38 +60,31 @@ def trip(value, **options):
     return wire.decode(wire.encode(value, **options))
 
 
-def same(a, b):
-    """Equal in type and value, where NaN equals NaN and the order of a dict counts."""
-    if type(a) is not type(b):
-        return False
-    if type(a) is float:
-        return struct.pack("d", a) == struct.pack("d", b) or (math.isnan(a) and math.isnan(b))
-    if type(a) is complex:
-        return same(a.real, b.real) and same(a.imag, b.imag)
-    if type(a) in (list, tuple):
-        return len(a) == len(b) and all(map(same, a, b))
-    if type(a) is dict:
-        return same(list(a.items()), list(b.items()))
-    if type(a) in (set, frozenset):
-        return same(sorted(map(repr, a)), sorted(map(repr, b)))
-    if isinstance(a, torch.Tensor):
-        return torch.equal(a, b)
-    if isinstance(a, np.ndarray):
-        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
-    return a == b
+def text_of(value):
+    """The same for values of one type that are equal, where NaN equals NaN and the order of a dict counts."""
+    if type(value) in (set, frozenset):
+        return f"{type(value)} {sorted(map(text_of, value))}"
+    if type(value) in (list, tuple):
+        return f"{type(value)} {[*map(text_of, value)]}"
+    if type(value) is dict:
+        return f"{type(value)} {text_of([*value.items()])}"
+    if isinstance(value, (np.ndarray, torch.Tensor)):
+        array = np.asarray(value)
+        return f"{type(value)} {array.dtype} {array.shape} {array.tobytes()}"
+    return f"{type(value)} {value!r}"
 
 
 @settings(max_examples=150)
 @given(values)
 def test_plain_values_arrive_as_they_were(value):
-    assert same(trip(value), value)
+    assert text_of(trip(value)) == text_of(value)
 
 
 @settings(max_examples=150)
 @given(arrays, st.booleans())
 def test_arrays_arrive_with_their_type_shape_and_elements(array, argument):
     arrived = trip(array, for_arguments=argument)
-    assert same(arrived, np.ascontiguousarray(array).reshape(array.shape))
+    assert text_of(arrived) == text_of(np.ascontiguousarray(array).reshape(array.shape))
     assert arrived.flags.writeable
 
 
@@ -171,7 +162,7 @@ Point = collections.namedtuple("Point", "x y")
     ],
 )
 def test_subclasses_and_relatives_arrive_as_plain_data(value, plain):
-    assert same(trip(value), plain)
+    assert text_of(trip(value)) == text_of(plain)
 
 
 class Unknown:
@@ -179,12 +170,12 @@ class Unknown:
         raise AssertionError("nobody may ask for my repr")
 
 
-@pytest.mark.parametrize("number", [Fraction(1, 4), Decimal("0.25"), 0.25, np.float32(0.25)])
-def test_an_array_of_exact_numbers_arrives_as_floats(number):
-    for exact in (np.array([[number, 1]], dtype=object), np.array(number, dtype=object)):
-        arrived = trip(exact)
-        assert arrived.dtype == np.float64 and arrived.shape == exact.shape
-        assert arrived.flat[0] == 0.25
+def test_an_array_of_exact_numbers_arrives_as_floats():
+    for number in (Fraction(1, 4), Decimal("0.25"), 0.25, np.float32(0.25)):
+        for exact in (np.array([[number, 1]], dtype=object), np.array(number, dtype=object)):
+            arrived = trip(exact)
+            assert arrived.dtype == np.float64 and arrived.shape == exact.shape
+            assert arrived.flat[0] == 0.25
     assert trip(np.empty((0, 3), dtype=object)).shape == (0, 3)
 
 
@@ -198,17 +189,16 @@ class Wrapped:
         return self.values
 
 
-def _frame(values):
-    return pytest.importorskip("pandas").DataFrame(values)
-
-
-@pytest.mark.parametrize(
-    "make", [Wrapped, memoryview, _frame, lambda table: [array.array("d", row) for row in table]]
-)
-def test_whatever_says_that_it_is_an_array_arrives_as_one(make):
+def test_whatever_says_that_it_is_an_array_arrives_as_one():
     table = np.array([[0.5, 0.25], [1.0, 2.0]])
-    for value, wanted in ((make(table), table), ((make(table),), [table])):
-        assert np.array_equal(trip(value), wanted)
+    for make in (
+        Wrapped,
+        memoryview,
+        pytest.importorskip("pandas").DataFrame,
+        lambda table: [array.array("d", row) for row in table],
+    ):
+        for value, wanted in ((make(table), table), ((make(table),), [table])):
+            assert np.array_equal(trip(value), wanted)
 
 
 class Broken(Wrapped):
@@ -216,21 +206,21 @@ class Broken(Wrapped):
         raise SystemError(self.values)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_other_types_are_refused_and_an_error_in_an_iterator_is_its_own():
+    for value in (
         *(Unknown(), [Unknown()], np.array([None]), object, lambda: 1, torch.ones(2).to_sparse()),
+        *(np.array("2020", "M8[Y]"), np.array([10**400], dtype=object)),
         *(
-            np.array("2020", "M8[Y]"),
-            np.array([10**400], dtype=object),
             np.random.Generator(np.random.Philox(0)),
+            Wrapped(np.array([None])),
+            Wrapped(np.array("2020", "M8[Y]")),
         ),
-        *(Wrapped(np.array([None])), Wrapped(np.array("2020", "M8[Y]")), Wrapped(3), Broken(0)),
-    ],
-)
-def test_other_types_are_refused(value):
-    with pytest.raises(OpaqueError):
-        trip(value)
+        *(Wrapped(3), Broken(0)),
+    ):
+        with pytest.raises(OpaqueError):
+            trip(value)
+    with pytest.raises(ZeroDivisionError):
+        wire.encode(1 / n for n in (1, 0))
 
 
 def test_references_are_made_and_resolved_by_the_two_ends():
@@ -245,33 +235,23 @@ def nested(depth):
     return [nested(depth - 1)] if depth else []
 
 
-def cyclic():
-    value = []
-    value.append(value)
-    return value
+CYCLIC: list[object] = []
+CYCLIC.append(CYCLIC)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        cyclic(),
-        nested(100_000 // 1000),
+def test_what_is_too_large_is_refused_before_it_is_sent():
+    large = [np.zeros(5_000_000), np.zeros(5_000_000)]
+    for value in (
+        CYCLIC,
+        nested(100),
         itertools.count(),
         [None] * 1_000_001,
         1 << 20_000,
         np.zeros(10_000_000),
-        [np.zeros(5_000_000), np.zeros(5_000_000)],
-    ],
-    ids=["cyclic", "deep", "endless", "long", "digits", "large", "large together"],
-)
-def test_what_is_too_large_is_refused_before_it_is_sent(value):
-    with pytest.raises(WireError):
-        wire.encode(value)
-
-
-def test_an_error_in_an_iterator_is_its_own():
-    with pytest.raises(ZeroDivisionError):
-        wire.encode(1 / n for n in (1, 0))
+        large,
+    ):
+        with pytest.raises(WireError):
+            wire.encode(value)
 
 
 def frame_of(tree, lengths=(), body=b""):
@@ -280,46 +260,44 @@ def frame_of(tree, lengths=(), body=b""):
     return wire.PREFIX.pack(wire.MAGIC, len(header), len(body)) + header + body
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
-        frame_of(["a", "<f8", [3], "C"], [16], bytes(16)),
-        frame_of(["a", "<f8", [-2], "C"], [16], bytes(16)),
-        frame_of(["a", "<f8", [2**40, 2**40], "C"], [0]),
-        frame_of(["a", "<f8", [100_000, 100_000, 0], "C"], [0]),
-        frame_of(["a", "<f8", [True], "C"], [8], bytes(8)),
-        frame_of(["a", "|O8", [1], "C"], [8], bytes(8)),
-        frame_of(["a", "<U0", [5], "C"], [0]),
-        frame_of(["a", "<U1", [1], "C"], [4], b"\xff" * 4),
-        frame_of(["a", "<f8", [1] * 40, "C"], [8], bytes(8)),
-        frame_of(["a", "<f8", [1], "Z"], [8], bytes(8)),
-        frame_of(["l", ["b"], ["b"]], [8], bytes(8)),
-        frame_of(1, [8], bytes(8)),
-        frame_of(["b"], [-8]),
-        frame_of(["b"], [10**9]),
-        frame_of(["d", ["l"], 1]),
-        frame_of(["s", ["d"]]),
-        frame_of(["r", 0, 10**15, 1]),
-        frame_of(["r", 0, 1, 0]),
-        frame_of(["I", "f" * 100_000]),
-        frame_of(b"[" * 100_000),
-        frame_of(b"[" + b"9" * 5000 + b",[]]"),
-        frame_of(["T", "float32", ["a", "<f4", [1], "C"], 1], [4], bytes(4)),
-        frame_of(["T", "qint8", ["a", "|i1", [1], "C"], False], [1], bytes(1)),
-        frame_of(["G"], [10], bytes(10)),
-        frame_of(["k", "object"]),
-        *(
-            frame_of(["g", *state])
-            for state in ((-1, 1, 0, 0), (1, 1 << 128, 0, 0), (1, 1, 2, 0), (1, 1, 0, [1]), (1,))
-        ),
-        frame_of(["o", "a" * 200]),
-        wire.PREFIX.pack(wire.MAGIC, 1 << 31, 1 << 62),
-        wire.PREFIX.pack(wire.MAGIC, 0, 0),
-    ],
-)
-def test_lies_are_refused(frame):
-    with pytest.raises(WireError):
-        wire.decode(frame)
+LIES = [
+    frame_of(["a", "<f8", [3], "C"], [16], bytes(16)),
+    frame_of(["a", "<f8", [-2], "C"], [16], bytes(16)),
+    frame_of(["a", "<f8", [2**40, 2**40], "C"], [0]),
+    frame_of(["a", "<f8", [100_000, 100_000, 0], "C"], [0]),
+    frame_of(["a", "<f8", [True], "C"], [8], bytes(8)),
+    frame_of(["a", "|O8", [1], "C"], [8], bytes(8)),
+    frame_of(["a", "<U0", [5], "C"], [0]),
+    frame_of(["a", "<U1", [1], "C"], [4], b"\xff" * 4),
+    frame_of(["a", "<f8", [1] * 40, "C"], [8], bytes(8)),
+    frame_of(["a", "<f8", [1], "Z"], [8], bytes(8)),
+    frame_of(["l", ["b"], ["b"]], [8], bytes(8)),
+    frame_of(1, [8], bytes(8)),
+    frame_of(["b"], [-8]),
+    frame_of(["b"], [10**9]),
+    *map(
+        frame_of, (["d", ["l"], 1], ["s", ["d"]], ["r", 0, 10**15, 1], ["r", 0, 1, 0], ["I", "f" * 100_000])
+    ),
+    frame_of(b"[" * 100_000),
+    frame_of(b"[" + b"9" * 5000 + b",[]]"),
+    frame_of(["T", "float32", ["a", "<f4", [1], "C"], 1], [4], bytes(4)),
+    frame_of(["T", "qint8", ["a", "|i1", [1], "C"], False], [1], bytes(1)),
+    frame_of(["G"], [10], bytes(10)),
+    frame_of(["k", "object"]),
+    *map(
+        frame_of,
+        (["g", -1, 1, 0, 0], ["g", 1, 1 << 128, 0, 0], ["g", 1, 1, 2, 0], ["g", 1, 1, 0, [1]], ["g", 1]),
+    ),
+    frame_of(["o", "a" * 200]),
+    wire.PREFIX.pack(wire.MAGIC, 1 << 31, 1 << 62),
+    wire.PREFIX.pack(wire.MAGIC, 0, 0),
+]
+
+
+def test_lies_are_refused():
+    for frame in LIES:
+        with pytest.raises(WireError):
+            wire.decode(frame)
 
 
 def test_what_c_code_or_a_hash_table_could_stumble_over_is_checked():

@@ -24,7 +24,7 @@ from tests.sandbox.conftest import runs
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
-    pytest.mark.xdist_group("grading"),
+    pytest.mark.xdist_group("live_class"),
 ]
 
 HAND_IN = f"/labs/{LAB}/hand-in"

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from tests.systems.fake_site import TOKEN, FakeSite, handed_in
+from tests.systems.fake_site import TOKEN, FakeSite, handed_in, recorded
 
 #: The token's owner, and students of whom Test Student and Tom, who also teaches, hand in nothing that counts.
 ME, ADA, BO, CY, DI, TEST, TOM = 1, 11, 12, 13, 14, 15, 16
@@ -21,11 +21,7 @@ class FakeCanvas(FakeSite):
     def __init__(self) -> None:
         super().__init__()
         self.active = [ADA, BO, CY, TOM]
-        self.assignment = {
-            "id": 70, "course_id": 5, "name": "Warm-up", "points_possible": 30.0, "due_at": "2026-11-20T22:59:59Z",
-            "grading_type": "points", "group_category_id": None, "grade_group_students_individually": False,
-            "post_manually": False, "moderated_grading": False, "anonymize_students": False,
-        }  # fmt: skip
+        self.assignment = recorded("canvas")["assignment"]
         self.submissions = {user: self._submission(user) for user in NAMES if user != TEST}
         self.submissions[CY].update(attempt=None, submitted_at=None, attachments=[], submission_type=None)
         #: Points that the course's late policy takes off, by user.
@@ -101,9 +97,6 @@ class FakeCanvas(FakeSite):
         return {"display_name": name, "size": size, "url": address, "modified_at": "2026-11-19T15:00:00Z"}
 
     def _submission(self, user: int) -> dict[str, Any]:
-        return {
-            "user_id": user, "assignment_id": 70, "attempt": 2, "submitted_at": f"2026-11-19T15:00:{user}Z",
-            "submission_type": "online_upload", "attachments": [self.file(f"{NAMES[user]}.ipynb", 9)],
-            "cached_due_date": "2026-11-20T22:59:59Z", "score": None, "excused": False, "points_deducted": None,
-            "late_policy_status": None, "group": {"id": None, "name": None}, "submission_comments": [],
-        }  # fmt: skip
+        own = {"user_id": user, "submitted_at": f"2026-11-19T15:00:{user}Z"}
+        attached = [self.file(f"{NAMES[user]}.ipynb", 9)]
+        return {**recorded("canvas")["submission"], **own, "attachments": attached}

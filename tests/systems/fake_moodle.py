@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
-from tests.systems.fake_site import TOKEN, FakeSite, handed_in
-
-DATA = Path(__file__).parent / "data"
-
-
-def recorded(name: str) -> Any:
-    return json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+from tests.systems.fake_site import TOKEN, FakeSite, handed_in, recorded
 
 
 def refusal(code: str, message: str) -> dict[str, str]:

@@ -12,8 +12,8 @@ from autograder.course.policy_file import extension_of, settings, use
 from autograder.errors import UserError
 from autograder.files import timestamp_in
 from autograder.systems.exchange import Refused
-from tests.systems.fake_moodle import FakeMoodle, recorded
-from tests.systems.fake_site import LAB, TOKEN, course_in
+from tests.systems.fake_moodle import FakeMoodle
+from tests.systems.fake_site import LAB, TOKEN, course_in, recorded
 
 ANNE, SEAN, RAVI, MIA, OTTO, DORA, SUSI, RITA = 4, 5, 15, 16, 18, 19, 24, 28
 

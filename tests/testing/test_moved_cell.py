@@ -98,6 +98,8 @@ AS_IN_THE_NOTEBOOK = (
     (PASSES_FUNCTIONS, "def f(f, x):\n    return f(x)\ndef g(x):\n    return 2 * x", True),
     (LOOKS_AT_A_VALUE, "total = sum(range(11))", True),
     (LOOKS_AT_A_VALUE, "", False),
+    ("assert total(3) == 6", "import functools, operator\ntotal = functools.partial(operator.mul, 2)", True),
+    ("assert total is float and total('3') == 3", "total = float", True),
     # What it binds itself is its own from then on.
     (GOES_ON, "total = 55\ndef f(x):\n    return x", True),
     (GOES_ON, "total = 54\ndef f(x):\n    return x", False),

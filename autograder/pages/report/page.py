@@ -21,7 +21,6 @@ from autograder.pages.report.statistics import (
     question_statistics,
 )
 from autograder.results import ISOLATION, REDUCED, STATUSES, STRONGEST, SubmissionResult
-from autograder.testing.run import NOT_WRITTEN
 
 #: The folder of the demos' pages, beside the report.
 DEMOS = "demos/"
@@ -50,7 +49,7 @@ def build_report(
     class_results.sort(key=lambda result: result.student.casefold())
     path = report_page(out, spec.name)
     places = places_of(spec, DEMOS)
-    alike = alike_groups(submissions, spec, known_answers)
+    groups, not_compared = alike_groups(submissions, spec, known_answers)
     handed_in = [result for result in class_results if result.readable]
     questions = question_statistics(handed_in, spec.questions)
     page = render(
@@ -63,22 +62,21 @@ def build_report(
         question_headline=question_headline(questions),
         few=len(handed_in) < FEW,
         misconceptions=_counted("misconception", class_results, places, path.parent),
-        unwritten=_unwritten(class_results),
         generated=_counted("generated", class_results, places, path.parent),
-        statuses=_statuses(class_results),
+        statuses=STATUSES,
         flagged=[
             (one, question) for one in class_results for question in one.questions if question.forbidden
         ],
-        groups=alike.groups,
-        not_compared=alike.left_out,
+        groups=groups,
+        not_compared=not_compared,
         alike=round(100 * ALIKE),
-        students=[_student_row(result, spec, path.parent, out) for result in class_results],
+        results=class_results,
+        page_of=lambda student: address_of(feedback_page(out, student, spec.name), path.parent),
         remarks=[plain(remark, 2000) for remark in remarks],
         question_names=[name for name, _ in spec.questions],
         reduced=Counter(one.isolation for one in handed_in if one.isolation != STRONGEST),
         reduced_means=ISOLATION[REDUCED],
         handed_in=len(handed_in),
-        everybody=len(class_results),
     )
     write_atomically(path, page)
     return path
@@ -133,44 +131,4 @@ def _counted(
                 one["students"].append(plain(result.student, 100))
                 one["lost"] += question.max_points - question.points
                 one |= {"hint": question.hint or "", "demo": demo, "address": place.demo_address}
-    return sorted(
-        held.values(), key=lambda one: (-one["lost"], -len(one["students"]), one["question"], one["title"])
-    )
-
-
-def _unwritten(results: Sequence[SubmissionResult]) -> dict[str, Any] | None:
-    """The points lost in answers that are not written, and the students; None if all are written."""
-    lost: Counter[str] = Counter()
-    for result in results:
-        for question in result.questions:
-            if {test.message for test in question.tests} == {NOT_WRITTEN}:
-                lost[plain(result.student, 100)] += question.max_points
-    return {"lost": lost.total(), "students": list(lost)} if lost else None
-
-
-def _statuses(results: Sequence[SubmissionResult]) -> list[dict[str, Any]]:
-    counts = Counter(result.status for result in results)
-    return [
-        {
-            "status": status,
-            "words": STATUSES[status].for_staff,
-            "count": counts[status],
-            "students": [plain(result.student, 100) for result in results if result.status == status],
-        }
-        for status in STATUSES
-        if counts[status]
-    ]
-
-
-def _student_row(result: SubmissionResult, spec: LabSpec, folder: Path, out: Path) -> dict[str, Any]:
-    read = result.questions if result.readable else ()
-    shares = {question.name: (question.points, question.max_points) for question in read}
-    return {
-        "student": plain(result.student, 100),
-        "link": address_of(feedback_page(out, result.student, result.lab), folder),
-        "score": result.score,
-        "points": [shares.get(name) for name, _ in spec.questions],
-        "status": result.status,
-        "seconds": result.seconds,
-        "misconceptions": sum(bool(question.misconception) for question in result.questions),
-    }
+    return sorted(held.values(), key=lambda one: (-one["lost"], one["question"], one["title"]))

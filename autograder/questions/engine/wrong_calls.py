@@ -83,5 +83,7 @@ def _traits_of_value(value: Any) -> Iterator[tuple[str, str]]:
     for axes, word in _AXES.items():
         if numbers.ndim >= axes:
             yield f"has {word} axes or more", "axes"
-    if numbers.shape[0] > 1:
-        yield f"has more than one {'row' if numbers.ndim > 1 else 'item'}", "axes"
+    if numbers.ndim == 1:
+        yield "has one axis", "axes"
+    elif numbers.shape[0] > 1:
+        yield "has more than one row", "axes"

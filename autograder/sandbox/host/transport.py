@@ -310,14 +310,6 @@ class RemoteTransport:
             finally:
                 self._deadline = None
 
-    def receive_greeting(self, seconds: float) -> bytes:
-        """The frame that the child sends unasked when it is ready or has failed to start."""
-        self._deadline = time.monotonic() + seconds
-        try:
-            return self.receive()
-        finally:
-            self._deadline = None
-
     def end(self, reason: str | None) -> StudentGone:
         """Kill the child if it still runs. Returns the exception that says why it ended.
 

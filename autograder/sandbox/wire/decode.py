@@ -14,6 +14,8 @@ import numpy as np
 from .types import (
     DTYPE,
     HASH_COLLISIONS,
+    LIMITS,
+    MAGIC,
     MAX_DIMENSIONS,
     PREFIX,
     SCALAR_TYPES,
@@ -21,7 +23,6 @@ from .types import (
     OpaqueError,
     Reference,
     WireError,
-    WireLimits,
 )
 
 #: The bytes of an object beyond those in the frame: a number, text or list; an array; a tensor; a generator. Then the
@@ -34,26 +35,58 @@ MAX_HELD_BYTES = 256 << 20
 _Set = TypeVar("_Set", set[Any], frozenset[Any])
 
 
+def decode(
+    frame: bytes,
+    resolve: Callable[[Reference], Any] | None = None,
+    on_held: Callable[[int], None] | None = None,
+) -> Any:
+    """The value that ``frame`` holds. Raises only ``WireError``, whatever the bytes.
+
+    ``on_held`` is called with the most bytes that the value takes in memory.
+
+    ``resolve`` turns a ``Reference`` into its object (without it references are refused).
+    A value of a type that cannot be sent raises ``OpaqueError``.
+    """
+    try:
+        header_bytes, body_bytes = frame_lengths(frame[: PREFIX.size])
+        if len(frame) != PREFIX.size + header_bytes + body_bytes:
+            raise WireError("the frame's length does not match its prefix")
+        decoder = Decoder(frame, header_bytes, resolve)
+        value = decoder.value()
+        if on_held is not None:
+            on_held(len(frame) + decoder.held)
+        return value
+    except WireError:
+        raise
+    except (Exception, RecursionError) as error:
+        raise WireError(f"malformed frame ({type(error).__name__})") from None
+
+
+def frame_lengths(prefix: bytes) -> tuple[int, int]:
+    """Header and body length of the frame that starts with ``prefix``. Raises ``WireError`` if over the limits."""
+    if len(prefix) != PREFIX.size:
+        raise WireError("the frame is cut short")
+    magic, header_bytes, body_bytes = PREFIX.unpack(prefix)
+    if magic != MAGIC:
+        raise WireError("this is not a frame")
+    if header_bytes > LIMITS.header_bytes or PREFIX.size + header_bytes + body_bytes > LIMITS.total_bytes:
+        raise WireError("the frame is too large")
+    return header_bytes, body_bytes
+
+
 class Decoder:
     """Rebuilds the value of one frame, taking the buffers in order."""
 
-    def __init__(
-        self,
-        frame: bytes,
-        header_bytes: int,
-        limits: WireLimits,
-        resolve: Callable[[Reference], Any] | None,
-    ):
+    def __init__(self, frame: bytes, header_bytes: int, resolve: Callable[[Reference], Any] | None):
         self.frame = memoryview(frame)
-        self.limits = limits
         self.resolve = resolve
-        self.items_left = limits.items
+        self.items_left = LIMITS.items
         #: Bytes of the value's objects beyond those of the frame.
         self.held = 0
         self.position = PREFIX.size + header_bytes
         header = bytes(self.frame[PREFIX.size : self.position])
         # Each part of the tree needs one of these characters, so this bounds what JSON can build.
-        if header.count(b",") + header.count(b"[") + header.count(b"{") > 4 * limits.items:
+        if header.count(b",") + header.count(b"[") + header.count(b"{") > 4 * LIMITS.items:
             raise WireError("the frame has too many parts")
         content = json.loads(header.decode("ascii"))
         if type(content) is not list or len(content) != 2 or type(content[1]) is not list:
@@ -84,7 +117,7 @@ class Decoder:
             if kind is dict:
                 _malformed("an object in the header")
             return self.text(tree) if kind is str else tree
-        if depth > self.limits.depth:
+        if depth > LIMITS.depth:
             raise WireError("the frame is nested too deeply")
         if not tree or type(tree[0]) is not str:
             _malformed("a part without a tag")
@@ -125,7 +158,7 @@ class Decoder:
 
     def decode_integer(self, tree: list[Any], depth: int) -> int:
         _, digits = tree
-        if type(digits) is not str or 4 * len(digits) > self.limits.integer_bits + 8:
+        if type(digits) is not str or 4 * len(digits) > LIMITS.integer_bits + 8:
             _malformed("a whole number with too many digits")
         return int(digits, 16)
 
@@ -161,10 +194,10 @@ class Decoder:
     def checked_shape(self, shape: Any) -> tuple[int, ...]:
         if type(shape) is not list or len(shape) > MAX_DIMENSIONS:
             _malformed("a shape")
-        if not all(type(side) is int and 0 <= side <= self.limits.total_bytes for side in shape):
+        if not all(type(side) is int and 0 <= side <= LIMITS.total_bytes for side in shape):
             _malformed("a shape")
         # An empty array's other sides are limited too: a sum over the empty axis has their product as its size.
-        if 0 in shape and math.prod(max(side, 1) for side in shape) > self.limits.items:
+        if 0 in shape and math.prod(max(side, 1) for side in shape) > LIMITS.items:
             _malformed("a shape")
         return tuple(shape)
 

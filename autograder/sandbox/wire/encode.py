@@ -1,4 +1,4 @@
-"""The encoding half of the wire format: turns a value into a tree of tags and a list of buffers."""
+"""The encoding half of the wire format: turns a value into a tree of tags and a list of buffers, and these into a frame."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import array
 import decimal
 import fractions
 import itertools
+import json
 import sys
 import types
 from collections.abc import Callable, Iterable
@@ -17,13 +18,39 @@ from .types import (
     DTYPE,
     INLINE_STRING,
     ITERATORS,
+    LIMITS,
+    MAGIC,
+    PREFIX,
     SCALAR_NAMES,
     TORCH_DTYPES,
     Reference,
     WireError,
-    WireLimits,
     type_name,
 )
+
+_dump = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
+
+
+def encode(
+    value: object,
+    refer: Callable[[Any], Reference | None] | None = None,
+    for_arguments: bool = False,
+    in_order: bool = False,
+) -> bytes:
+    """The frame for ``value``.
+
+    ``refer`` may turn a value of another type into a ``Reference``; if it returns ``None``, only the type's name is sent.
+    ``for_arguments`` keeps the memory layout of arrays and the ``requires_grad`` flag of tensors. Otherwise arrays arrive
+    contiguous, tensors detached, and iterators as lists. ``in_order`` writes equal sets in the same order in every process.
+    Raises ``WireError`` if the value is too large or too deep. An iterator's own exception passes through.
+    """
+    encoder = Encoder(refer, for_arguments, in_order)
+    tree = encoder.tree(value, 0)
+    header = _dump([tree, [len(buffer) for buffer in encoder.buffers]]).encode("ascii")
+    body = sum(map(len, encoder.buffers))
+    if len(header) > LIMITS.header_bytes or PREFIX.size + len(header) + body > LIMITS.total_bytes:
+        raise WireError("the value is too large to send")
+    return b"".join((PREFIX.pack(MAGIC, len(header), body), header, *encoder.buffers))
 
 
 class Encoder:
@@ -31,12 +58,10 @@ class Encoder:
 
     def __init__(
         self,
-        limits: WireLimits,
         refer: Callable[[Any], Reference | None] | None,
         for_arguments: bool,
-        in_order: bool = False,
+        in_order: bool,
     ):
-        self.limits = limits
         self.refer = refer
         self.for_arguments = for_arguments
         self.in_order = in_order
@@ -46,7 +71,7 @@ class Encoder:
 
     def add(self, buffer: bytes) -> None:
         self.bytes += len(buffer)
-        if self.bytes > self.limits.total_bytes:
+        if self.bytes > LIMITS.total_bytes:
             raise WireError("the value is too large to send")
         self.buffers.append(buffer)
 
@@ -64,7 +89,7 @@ class Encoder:
         bits = value.bit_length()
         if bits < 63:
             return value
-        if bits > self.limits.integer_bits:
+        if bits > LIMITS.integer_bits:
             raise WireError("a whole number has too many digits to send")
         return ["I", format(value, "x")]
 
@@ -79,34 +104,16 @@ class Encoder:
         return ["b"]
 
     def encode_sequence(self, tag: str, values: Iterable[Any], length: int, depth: int) -> Any:
-        if depth > self.limits.depth:
+        if depth > LIMITS.depth:
             raise WireError("the value is nested too deeply, or contains itself")
-        if self.items + length > self.limits.items:
+        if self.items + length > LIMITS.items:
             raise WireError("the value has too many parts to send")
         tree = self.tree
         return [tag, *[tree(value, depth) for value in values]]
 
-    def encode_list(self, value: list[Any], depth: int) -> Any:
-        return self.encode_sequence("l", list.__iter__(value), list.__len__(value), depth)
-
-    def encode_tuple(self, value: tuple[Any, ...], depth: int) -> Any:
-        return self.encode_sequence("t", tuple.__iter__(value), tuple.__len__(value), depth)
-
-    def encode_set(self, value: set[Any], depth: int) -> Any:
-        return self.sorted_if_asked(self.encode_sequence("s", set.__iter__(value), set.__len__(value), depth))
-
-    def encode_frozenset(self, value: frozenset[Any], depth: int) -> Any:
-        return self.sorted_if_asked(
-            self.encode_sequence("z", frozenset.__iter__(value), frozenset.__len__(value), depth)
-        )
-
-    def sorted_if_asked(self, tree: list[Any]) -> list[Any]:
-        return [tree[0], *sorted(tree[1:], key=repr)] if self.in_order else tree
-
-    def encode_dict(self, value: dict[Any, Any], depth: int) -> Any:
-        return self.encode_sequence(
-            "d", itertools.chain.from_iterable(dict.items(value)), 2 * dict.__len__(value), depth
-        )
+    def encode_set(self, tag: str, value: set[Any] | frozenset[Any], depth: int) -> Any:
+        tree = self.encode_sequence(tag, value, len(value), depth)
+        return [tag, *sorted(tree[1:], key=repr)] if self.in_order else tree
 
     def encode_fields(self, tag: str, values: Iterable[Any], depth: int) -> Any:
         return [tag, *[self.tree(value, depth) for value in values]]
@@ -173,11 +180,11 @@ class Encoder:
             if reference is not None:
                 return ["ref", reference.kind, reference.key]
         if issubclass(kind, ITERATORS) and not self.for_arguments:
-            allowed = max(0, self.limits.items - self.items)
+            allowed = max(0, LIMITS.items - self.items)
             drained = list(itertools.islice(value, allowed + 1))
             if len(drained) > allowed:
                 raise WireError("the iterator does not end")
-            return self.encode_list(drained, depth)
+            return self.encode_sequence("l", drained, len(drained), depth)
         held = None if self.for_arguments else _as_array(value)
         return self.encode_opaque(type_name(value)) if held is None else self.encode_array(held, depth)
 
@@ -247,11 +254,13 @@ _ENCODERS: dict[type, Callable[[Encoder, Any, int], Any]] = {
     int: Encoder.encode_integer,
     str: Encoder.encode_text,
     bytes: Encoder.encode_binary,
-    list: Encoder.encode_list,
-    tuple: Encoder.encode_tuple,
-    dict: Encoder.encode_dict,
-    set: Encoder.encode_set,
-    frozenset: Encoder.encode_frozenset,
+    list: lambda encoder, value, depth: encoder.encode_sequence("l", value, len(value), depth),
+    tuple: lambda encoder, value, depth: encoder.encode_sequence("t", value, len(value), depth),
+    dict: lambda encoder, value, depth: encoder.encode_sequence(
+        "d", itertools.chain.from_iterable(value.items()), 2 * len(value), depth
+    ),
+    set: lambda encoder, value, depth: encoder.encode_set("s", value, depth),
+    frozenset: lambda encoder, value, depth: encoder.encode_set("z", value, depth),
     np.ndarray: Encoder.encode_array,
     np.random.Generator: Encoder.encode_generator,
     complex: lambda encoder, value, depth: ["c", value.real, value.imag],

@@ -50,7 +50,7 @@ _SENTENCES = {
     "repeats": "Each item is right, but some come more or less often than they should.",
     "items missing": "Some items of the list are missing.",
     "items too many": "There are items in the list that should not be there.",
-    "axis dropped": "An axis of length one is missing: was a sum or a mean taken without keepdims?",
+    "axis dropped": "An axis of length one is missing: does a `squeeze` take it, or a sum or a mean without keepdims?",
     "shape only": "The values are right and in the right order, but the shape is another one.",
     "axes in another order": "The result has its axes in another order.",
     "one place more or less": "An axis is longer or shorter by one.",

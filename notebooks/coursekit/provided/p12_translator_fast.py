@@ -27,12 +27,14 @@ from coursekit.data.vocabulary import PAD, Batch
 from coursekit.hardware import has_fast_bfloat16
 from coursekit.provided.p06_positions import sinusoidal
 
-__all__ = ["FastTransformer"]
+__all__ = ["FastTransformer", "Kept"]
 
 #: 16-bit products are prepared anew for each shape; rows come in multiples of this, so that there are few shapes.
 _ROWS = 256
 #: PyTorch's ways to attend, but cuDNN's: it plans anew for each shape, for tenths of a second.
 _ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+#: For each layer of attention in the decoder, the keys and values (B, h, t, d) of earlier tokens, or of the source.
+Kept = dict[nn.Module, tuple[Tensor, Tensor]]
 
 
 class _Product(Function):
@@ -160,23 +162,28 @@ class FastTransformer:
         bias = bias[:, None]
         x = self._embed(self.model.source_embedding, source)
         for block in self.model.encoder:
-            x = self.add_and_norm(x, self._attend(block.attention, x, x, bias), block.norm1)
-            x = self.add_and_norm(x, self.feed_forward(block.feed_forward, x), block.norm2)
+            x = self._add_and_norm(x, self._attend(block.attention, x, x, bias), block.norm1)
+            x = self._add_and_norm(x, self._feed_forward(block.feed_forward, x), block.norm2)
         return x, bias
 
-    def decode(self, decoder_input: Tensor, memory: Tensor, bias: Tensor) -> Tensor:
-        """decoder_input (B, T), and what ``encode`` returned → (B, T, D), which times the embedding are the logits."""
-        y = self._embed(self.model.target_embedding, decoder_input)
+    def decode(
+        self, decoder_input: Tensor, memory: Tensor, bias: Tensor, kept: Kept | None = None, first: int = 0
+    ) -> Tensor:
+        """decoder_input (B, T), and what ``encode`` returned → (B, T, D), which times the embedding are the logits.
+
+        With ``kept``, which the caller holds, decoder_input (B, 1) is the token at position ``first`` alone.
+        """
+        y = self._embed(self.model.target_embedding, decoder_input, first)
         for block in self.model.decoder:
-            y = self.add_and_norm(y, self._attend(block.self_attention, y, y, None), block.norm1)
-            y = self.add_and_norm(y, self._attend(block.cross_attention, y, memory, bias), block.norm2)
-            y = self.add_and_norm(y, self.feed_forward(block.feed_forward, y), block.norm3)
+            y = self._add_and_norm(y, self._attend(block.self_attention, y, y, None, kept), block.norm1)
+            y = self._add_and_norm(y, self._attend(block.cross_attention, y, memory, bias, kept), block.norm2)
+            y = self._add_and_norm(y, self._feed_forward(block.feed_forward, y), block.norm3)
         return y
 
     # The parts.
 
-    def _embed(self, table: nn.Embedding, tokens: Tensor) -> Tensor:
-        positions = self.positions[: tokens.shape[1]]
+    def _embed(self, table: nn.Embedding, tokens: Tensor, first: int = 0) -> Tensor:
+        positions = self.positions[first : first + tokens.shape[1]]
         return torch.add(positions, F.embedding(tokens, table.weight), alpha=self.d_model**0.5)
 
     def _product(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -191,27 +198,37 @@ class FastTransformer:
         weight = torch.cat([layer.weight for layer in layers])
         return self._product(x, weight, torch.cat([layer.bias for layer in layers]))
 
-    def _attend(self, layer: Any, x: Tensor, memory: Tensor, bias: Tensor | None) -> Tensor:
+    def _attend(
+        self, layer: Any, x: Tensor, memory: Tensor, bias: Tensor | None, kept: Kept | None = None
+    ) -> Tensor:
         """x (B, T, D) listens to memory (B, S, D), but not to padding; without a bias to itself, not to what follows."""
+        earlier = (kept or {}).get(layer)
         if x is memory:
-            parts = self._jointly(x, layer.W_Q, layer.W_K, layer.W_V).chunk(3, dim=-1)
+            q, k, v = self._heads(self._jointly(x, layer.W_Q, layer.W_K, layer.W_V), 3)
+            if earlier:
+                k, v = (torch.cat(both, dim=2) for both in zip(earlier, (k, v), strict=True))
         else:
-            query = self._product(x, layer.W_Q.weight, layer.W_Q.bias)
-            parts = query, *self._jointly(memory, layer.W_K, layer.W_V).chunk(2, dim=-1)
-        q, k, v = (
-            part.view(*part.shape[:2], self.heads, -1).transpose(1, 2) for part in parts
-        )  # (B, h, T, d)
+            (q,) = self._heads(self._product(x, layer.W_Q.weight, layer.W_Q.bias), 1)
+            k, v = earlier or self._heads(self._jointly(memory, layer.W_K, layer.W_V), 2)
+        if kept is not None:
+            kept[layer] = k, v
         mask = None if bias is None else bias[:, None].to(q.dtype)
         with sdpa_kernel(_ATTENTION):
-            heard = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=mask is None)
+            causal = mask is None and kept is None
+            heard = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)
         return self._product(heard.transpose(1, 2).flatten(2), layer.W_O.weight, layer.W_O.bias)
 
-    def feed_forward(self, layer: Any, x: Tensor) -> Tensor:
+    def _heads(self, x: Tensor, parts: int) -> tuple[Tensor, ...]:
+        """(B, T, parts · D) → parts of (B, h, T, d)."""
+        split: tuple[Tensor, ...] = x.unflatten(-1, (parts, self.heads, -1)).permute(2, 0, 3, 1, 4).unbind()
+        return split
+
+    def _feed_forward(self, layer: Any, x: Tensor) -> Tensor:
         """linear2(ReLU(linear1(x))), (…, D) → (…, D)."""
         hidden = F.relu(self._product(x, layer.linear1.weight, layer.linear1.bias))
         return self._product(hidden, layer.linear2.weight, layer.linear2.bias)
 
-    def add_and_norm(self, x: Tensor, y: Tensor, norm: Any) -> Tensor:
+    def _add_and_norm(self, x: Tensor, y: Tensor, norm: Any) -> Tensor:
         """LayerNorm(x + dropout(y)), each (B, T, D)."""
         if not (self.model.training and self.dropout):
             x = x + y

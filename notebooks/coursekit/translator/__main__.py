@@ -14,18 +14,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from coursekit.errors import UserError
 from coursekit.translator.batches import numbered, sentences
-from coursekit.translator.files import load_tensors
-from coursekit.translator.model import build_model, device_for, load_lab_12
+from coursekit.translator.model import build_model, device_for, load_lab_12, load_tensors
 from coursekit.translator.plan import CORPORA, DIRECTIONS, Plan, changes, plan_for
 from coursekit.translator.run import Run
 from coursekit.translator.subwords import Subwords
-from coursekit.translator.translator import Translator, evaluation
+from coursekit.translator.translator import Translator
 
 
 def train(options: argparse.Namespace) -> None:
@@ -33,7 +34,7 @@ def train(options: argparse.Namespace) -> None:
     device = device_for()
     plan = plan_for(options.corpus, device.type, direction=options.direction, **changes(options.plan))
     folder = options.out or Path("build") / "translator" / f"{plan.corpus}-{plan.direction}"
-    lab = load_lab_12(options.notebook)
+    build, make_batch = load_lab_12(options.notebook)
     text, unseen = (
         sentences(plan.corpus, split, plan.direction, plan.pairs) for split in ("train", "validation")
     )
@@ -44,32 +45,46 @@ def train(options: argparse.Namespace) -> None:
         print(f"{len(subwords):,} subwords learned", flush=True)
     pairs = numbered(subwords, text, plan.direction)
     held_out = numbered(subwords, unseen, plan.direction)
-    model = build_model(lab.Transformer, len(subwords), plan).to(device)
+    model = build_model(build, len(subwords), plan).to(device)
     size = sum(parameter.numel() for parameter in model.parameters())
     left_out = f" ({len(text) - len(pairs):,} are too long)" if len(pairs) < len(text) else ""
     print(f"{size:,} parameters, from {len(pairs):,} pairs{left_out}, on {device}", flush=True)
-    run = Run(folder, plan, model, lab.make_batch, pairs, held_out, subwords, graphs=options.graphs)
+    run = Run(folder, plan, model, make_batch, pairs, held_out, subwords, graphs=options.graphs)
     if run.taken:
         print(f"Going on from step {run.taken:,}.", flush=True)
     run.go(lambda line: print(line, flush=True))
-    if run.progress >= 1:
+    if run.finished:
         Translator(model, subwords, plan).save(folder / "translator.pt")
         print(f"Finished. Next: python -m coursekit.translator evaluate {folder}")
 
 
 def evaluate(options: argparse.Namespace) -> None:
-    """Translate a split and score it, with samples."""
-    translator = Translator.load(options.run, options.notebook)
-    for line in evaluation(translator, options.split, beam=options.beam, limit=options.limit):
-        print(line, flush=True)
+    """Translate a split and score it in each direction by sacreBLEU, with its signatures, and show 20 samples."""
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
+
+    translator = _loaded(options)
+    plan = translator.plan
+    for direction in plan.directions:
+        pairs = sentences(plan.corpus, options.split, direction, options.limit)
+        sources, references = zip(*pairs, strict=True)
+        began = time.perf_counter()
+        best = [row[0][0] for row in translator.translate(sources, direction[-2:], beam=options.beam)]
+        seconds = time.perf_counter() - began
+        print(f"{direction}: {len(best):,} sentences in {seconds:.1f} s, beam {options.beam}")
+        for metric in (BLEU(lowercase=plan.lower), CHRF(lowercase=plan.lower)):
+            score = metric.corpus_score(best, [references])
+            print(f"  {score.name} {score.score:.2f}  ({metric.get_signature()})", flush=True)
+        step = max(1, len(best) // 20)  # samples are chosen by their place, not by a person
+        for sample in [*zip(sources, best, references, strict=True)][step // 2 :: step][:20]:
+            print("\n  {}\n  → {}\n  = {}".format(*sample), flush=True)
 
 
 def translate(options: argparse.Namespace) -> None:
     """Translate sentences, from the command line or one a line from standard input."""
-    translator = Translator.load(options.run, options.notebook)
     texts = options.sentences or [line.strip() for line in sys.stdin if line.strip()]
     beam = max(options.beam, options.alternatives)
-    rows = translator.translate(texts, options.to, beam=beam)
+    rows = _loaded(options).translate(texts, options.to, beam=beam)
     for text, row in zip(texts, rows, strict=True):
         if options.alternatives:
             print(text)
@@ -79,6 +94,12 @@ def translate(options: argparse.Namespace) -> None:
             print(row[0][0])
 
 
+def _loaded(options: argparse.Namespace) -> Translator:
+    translator = Translator.load(options.run, load_lab_12(options.notebook)[0])
+    translator.model.to(device_for())
+    return translator
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m coursekit.translator",
@@ -86,32 +107,19 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for function, text in (
-        (train, "train a translator, or go on"),
-        (evaluate, "score a run on held-out sentences"),
-        (translate, "translate sentences"),
-    ):
-        command = commands.add_parser(function.__name__, help=text, description=function.__doc__)
-        command.set_defaults(run_command=function)
-        add = command.add_argument
-        add("--notebook", type=Path, metavar="FILE", help="your notebook of lab 12, whose Transformer it is")
-        if function is train:
-            _add_train(command)
-            continue
-        add("run", type=Path, help="the folder of a training run, or its translator.pt")
-        add("--beam", type=int, default=1, metavar="N", help="hypotheses at a time (default: 1, greedy)")
-        if function is evaluate:
-            add("--split", default="test", choices=("validation", "test"), help="default: test")
-            add("--limit", type=int, default=0, metavar="N", help="the first so many sentences only")
-        else:
-            add("sentences", nargs="*", help="the sentences (default: standard input, one a line)")
-            add("--to", default="", choices=("en", "de"), help="for a model of both directions (default: en)")
-            add("--alternatives", type=int, default=0, metavar="N", help="show so many, with their scores")
-    return parser
 
+    def command(function: Callable[..., None], text: str) -> Callable[..., Any]:
+        made = commands.add_parser(function.__name__, help=text, description=function.__doc__)
+        made.set_defaults(run_command=function)
+        own = "your notebook of lab 12, whose Transformer it is"
+        made.add_argument("--notebook", type=Path, metavar="FILE", help=own)
+        if function is not train:
+            made.add_argument("run", type=Path, help="the folder of a training run, or its translator.pt")
+            beam = "hypotheses at a time (default: 1, greedy)"
+            made.add_argument("--beam", type=int, default=1, metavar="N", help=beam)
+        return made.add_argument
 
-def _add_train(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
+    add = command(train, "train a translator, or go on")
     add("corpus", choices=CORPORA, help="the corpus; fetched when it is not here yet")
     where = "the run's folder (default: build/translator/CORPUS-DIRECTION)"
     add("--out", type=Path, metavar="FOLDER", help=where)
@@ -126,6 +134,16 @@ def _add_train(command: argparse.ArgumentParser) -> None:
     usual = ", ".join(f"{name}={json.dumps(value)}" for name, value in asdict(Plan()).items())
     change = f"change the plan; multi30k's is {usual}"
     add("--plan", action="extend", nargs="+", default=[], metavar="NAME=VALUE", help=change)
+
+    add = command(evaluate, "score a run on held-out sentences")
+    add("--split", default="test", choices=("validation", "test"), help="default: test")
+    add("--limit", type=int, default=0, metavar="N", help="the first so many sentences only")
+
+    add = command(translate, "translate sentences")
+    add("sentences", nargs="*", help="the sentences (default: standard input, one a line)")
+    add("--to", default="", choices=("en", "de"), help="for a model of both directions (default: en)")
+    add("--alternatives", type=int, default=0, metavar="N", help="show so many, with their scores")
+    return parser
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -15,8 +15,6 @@ from coursekit.data import parallel
 from coursekit.data.vocabulary import EOS, PAD, Batch, MakeBatch, Pair
 from coursekit.translator.subwords import Subwords
 
-__all__ = ["LONGEST", "Cut", "PaddedPairs", "bucketed", "numbered", "sentences"]
-
 #: Source and target sentences may have so many tokens: lab 12's table of positions has 64 rows.
 LONGEST = 63
 

@@ -7,7 +7,6 @@ student wrote it.
 from __future__ import annotations
 
 import random
-import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,8 +19,6 @@ from coursekit.errors import UserError
 from coursekit.provided.p06_positions import sinusoidal
 from coursekit.translator.training import Training, fresh
 from coursekit.translator.word_model import exact_match
-
-__all__ = ["PARTS", "Run", "learn"]
 
 #: The special tokens, and twenty letters.
 LETTERS = len(SPECIALS) + 20
@@ -79,13 +76,16 @@ def switch_off(model: nn.Module, part: str, heads: int = HEADS) -> None:
     elif part == "positions":  # a model that keeps them elsewhere, or makes them anew
         for name in ("source_embedding", "target_embedding"):
             getattr(model, name).register_forward_hook(_without_the_place)
-    for module in model.modules():
-        layer = getattr(module, "W_Q", None)
-        if part == "the root of d_k" and isinstance(layer, nn.Linear):
-            layer.register_forward_hook(_times((layer.out_features / heads) ** 0.5))
-        if part in ("skips", "norms") and hasattr(module, "feed_forward"):
-            block = _decoder_block if hasattr(module, "cross_attention") else _encoder_block
-            module.forward = types.MethodType(block(part), module)
+    for path, module in model.named_modules():
+        name = path.rpartition(".")[2]
+        if part == "the root of d_k" and name == "W_Q":
+            module.register_forward_hook(
+                lambda layer, inputs, output: output * (layer.out_features / heads) ** 0.5
+            )
+        elif part == "skips" and name in ("attention", "self_attention", "cross_attention", "feed_forward"):
+            module.register_forward_hook(_less_the_input, with_kwargs=True)
+        elif part == "norms" and name in ("norm1", "norm2", "norm3"):
+            module.register_forward_hook(lambda norm, inputs, output: inputs[0])
 
 
 def _without_the_place(embedding: Any, inputs: Any, words: Tensor) -> Tensor:
@@ -95,42 +95,10 @@ def _without_the_place(embedding: Any, inputs: Any, words: Tensor) -> Tensor:
     return bare
 
 
-def _times(factor: float) -> Callable[[nn.Module, Any, Tensor], Tensor]:
-    return lambda layer, inputs, output: output * factor
-
-
-def _around(part: str) -> Callable[[Tensor, Callable[[Tensor], Tensor], nn.Module], Tensor]:
-    """Add & Norm without the one or the other."""
-    if part == "skips":
-        return lambda x, sublayer, norm: norm(sublayer(x))
-    return lambda x, sublayer, norm: x + sublayer(x)
-
-
-def _encoder_block(part: str) -> Callable[..., Tensor]:
-    around = _around(part)
-
-    def forward(block: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        x = around(x, lambda y: block.attention(y, mask=mask)[0], block.norm1)
-        return around(x, block.feed_forward, block.norm2)
-
-    return forward
-
-
-def _decoder_block(part: str) -> Callable[..., Tensor]:
-    around = _around(part)
-
-    def forward(
-        block: Any,
-        x: Tensor,
-        memory: Tensor,
-        self_mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-    ) -> Tensor:
-        x = around(x, lambda y: block.self_attention(y, mask=self_mask)[0], block.norm1)
-        x = around(x, lambda y: block.cross_attention(y, memory, memory_mask)[0], block.norm2)
-        return around(x, block.feed_forward, block.norm3)
-
-    return forward
+def _less_the_input(sublayer: Any, inputs: Any, named: dict[str, Any], output: Any) -> Any:
+    """A sublayer's output minus its input, which the way around it adds again; attention returns its weights, too."""
+    x = (*inputs, *named.values())[0]
+    return (output[0] - x, *output[1:]) if isinstance(output, tuple) else output - x
 
 
 def _leaking(make_batch: MakeBatch) -> MakeBatch:

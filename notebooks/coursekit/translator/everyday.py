@@ -4,39 +4,27 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-import torch
 from torch import nn
 
 from coursekit import data
-from coursekit.translator.files import copy_weights
-from coursekit.translator.model import tie
-from coursekit.translator.subwords import LANGUAGES, Subwords
-
-__all__ = ["CHECKPOINT", "TEST", "load_everyday", "test_pairs"]
-
-CHECKPOINT, TEST = "tatoeba/translator.pt", "tatoeba/test.tsv.gz"
-_SIZES = ("d_model", "heads", "d_ff", "layers")
+from coursekit.translator.model import Build
+from coursekit.translator.subwords import LANGUAGES
+from coursekit.translator.translator import Translator
 
 
-def load_everyday(
-    build: Callable[..., nn.Module],
-) -> tuple[nn.Module, Mapping[tuple[int, int], int], dict[str, int]]:
+def load_everyday(build: Build) -> tuple[nn.Module, Mapping[tuple[int, int], int], dict[str, int]]:
     """The trained model in the class ``build``; the merges of its subwords; the tag of each language.
 
     A token is lab 04's number plus four, for the four special numbers; one table serves both languages.
     """
-    stored: dict[str, Any] = torch.load(data.path(CHECKPOINT), weights_only=True)
-    subwords = Subwords.of_checkpoint(stored)
-    size = len(subwords)
-    model = tie(build(size, size, *(stored["plan"][name] for name in _SIZES)))
-    copy_weights(stored["weights"], model)
-    return model.eval(), subwords.merges, {language: subwords.tag(language) for language in LANGUAGES}
+    machine = Translator.load(data.path("tatoeba/translator.pt"), build)
+    subwords = machine.subwords
+    return machine.model, subwords.merges, {language: subwords.tag(language) for language in LANGUAGES}
 
 
 def test_pairs() -> list[tuple[str, str]]:
     """(English, German) sentences of Tatoeba that the model was not trained on, shortest first."""
-    with gzip.open(data.path(TEST), "rt", encoding="utf-8", newline="") as file:
+    with gzip.open(data.path("tatoeba/test.tsv.gz"), "rt", encoding="utf-8", newline="") as file:
         return [(english, german) for english, german in csv.reader(file, delimiter="\t")]

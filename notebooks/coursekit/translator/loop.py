@@ -11,7 +11,7 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -21,17 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from coursekit.errors import UserError
-from coursekit.translator.files import load_tensors, save_tensors
-
-__all__ = ["Curve", "TrainingLoop", "fresh"]
-
-
-def fresh(model: nn.Module) -> nn.Module:
-    """Draw every matrix but the embeddings anew as Glorot and Bengio do (2010): signals keep their size."""
-    for name, weight in model.named_parameters():
-        if weight.dim() > 1 and "embedding" not in name:
-            nn.init.xavier_uniform_(weight)
-    return model
+from coursekit.translator.model import load_tensors, save_tensors
 
 
 @dataclass
@@ -46,38 +36,37 @@ class Curve:
 class TrainingLoop:
     """Step after step, over epochs that each have their own shuffle.
 
-    A subclass says what the batches of an epoch are, what is learned from one, how far the run is, and how fast it learns.
-    ``plan`` is what decides all of it, as plain values: a checkpoint of another plan is refused. ``optimizer`` holds
-    ``model``'s parameters, ``more`` what a checkpoint holds besides. A loss may still be under way on a GPU: it is waited
-    for every hundredth step only.
+    A subclass says what the batches of an epoch are, and what is learned from one. ``plan`` is what decides it all, as
+    plain values: a checkpoint of another plan is refused. ``optimizer`` holds ``model``'s parameters, ``more`` what a
+    checkpoint holds besides. A loss may still be under way on a GPU: it is waited for every hundredth step only.
     """
 
     def __init__(
         self,
         model: nn.Module,
-        *,
+        optimizer: torch.optim.Optimizer,
         plan: dict[str, Any],
         checkpoint: Path | None,
-        optimizer: torch.optim.Optimizer,
-        more: dict[str, Any] | None = None,
+        **more: Any,
     ):
         self.model, self.optimizer, self.recipe, self.checkpoint = model, optimizer, plan, checkpoint
-        self.more = more or {}
+        self.more = more
         self.device = next(model.parameters()).device
         self.curve = Curve()
         self.epoch = self.batch = 0
         self.stopping = False
         self._under_way: list[Tensor] = []
-        self._held: tuple[int, Sequence[Any]] | None = None
-        self.steps: int = plan["epochs"] * len(self._batches_of_epoch())
-        self.resume()
+        self._shuffle()
+        self.steps: int = plan["epochs"] * len(self._batches)
+        if checkpoint and checkpoint.is_file():
+            self._resume(checkpoint)
 
     def batches_of(self, rng: random.Random) -> Sequence[Any]:
         """The batches of an epoch, shuffled by ``rng``."""
         raise NotImplementedError
 
     def learn_from(self, batch: Any) -> Tensor:
-        """Predict, compare, go downhill, at the rate ``self.rate``; the loss before it."""
+        """Predict, compare, go downhill; the loss before it."""
         raise NotImplementedError
 
     @property
@@ -92,10 +81,12 @@ class TrainingLoop:
         return self.curve.losses
 
     def _wait(self) -> None:
-        """Wait for the losses that are under way."""
+        """Wait for the losses that are under way, on the clock."""
+        began = time.perf_counter()
         if self._under_way:
             self.curve.losses += torch.stack(self._under_way).tolist()
             self._under_way.clear()
+        self.curve.seconds += time.perf_counter() - began
 
     @property
     def progress(self) -> float:
@@ -103,44 +94,43 @@ class TrainingLoop:
         return self.taken / self.steps
 
     @property
-    def rate(self) -> float:
-        """The learning rate of the next step: up for ``warm_up`` steps, and down to 0 in a straight line."""
-        return float(self.recipe["rate"] * min((self.taken + 1) / self.recipe["warm_up"], 1 - self.progress))
+    def finished(self) -> bool:
+        """Whether the plan is done."""
+        return self.progress >= 1
 
-    def take_steps(self) -> Iterator[int]:
+    def take_steps(self) -> Generator[int, None, None]:
         """One step after another, until the plan is done or someone asks to stop; yields the number of steps so far.
 
         Ctrl-C (and a request to end) waits for the step to be whole; a second one does not. The clock counts steps
-        and the making of batches, and nothing else.
+        and the making of batches, and nothing else. A checkpoint is written every half minute, and at the end.
         """
         self.model.train()
+        saved = time.monotonic()
         try:
             with _stopped_between_steps(self):
-                while self.progress < 1 and not self.stopping:
+                while not self.finished and not self.stopping:
                     began = time.perf_counter()
-                    batches = self._batches_of_epoch()
-                    self._under_way.append(self.learn_from(batches[self.batch]))
+                    self._under_way.append(self.learn_from(self._batches[self.batch]))
                     self.batch += 1
-                    if self.batch == len(batches):
+                    if self.batch == len(self._batches):
                         self.epoch, self.batch = self.epoch + 1, 0
+                        self._shuffle()
+                    self.curve.seconds += time.perf_counter() - began
                     if len(self._under_way) == 100:
                         self._wait()
-                    self.curve.seconds += time.perf_counter() - began
+                    if time.monotonic() - saved > 30:
+                        self._save()
+                        saved = time.monotonic()
                     yield self.taken
         finally:
-            began = time.perf_counter()
-            self._wait()
-            self.curve.seconds += time.perf_counter() - began
+            self._save()
             self.model.eval()
 
-    def _batches_of_epoch(self) -> Sequence[Any]:
+    def _shuffle(self) -> None:
         """This epoch's batches: the same ones after a restart."""
-        if self._held is None or self._held[0] != self.epoch:
-            rng = random.Random(1000 * self.recipe["seed"] + self.epoch)
-            self._held = (self.epoch, self.batches_of(rng))
-        return self._held[1]
+        self._batches = self.batches_of(random.Random(1000 * self.recipe["seed"] + self.epoch))
 
-    def save(self) -> None:
+    def _save(self) -> None:
         """Write the checkpoint, whole or not at all."""
         self._wait()
         if self.checkpoint is None:
@@ -159,20 +149,19 @@ class TrainingLoop:
             state["random_on_gpu"] = torch.cuda.get_rng_state(self.device)
         save_tensors(state, self.checkpoint)
 
-    def resume(self) -> None:
-        """Go on from the checkpoint, if there is one. UserError when it is of another plan."""
-        if self.checkpoint is None or not self.checkpoint.is_file():
-            return
-        state = load_tensors(self.checkpoint, self.device)
+    def _resume(self, checkpoint: Path) -> None:
+        """Go on from the checkpoint. UserError when it is of another plan."""
+        state = load_tensors(checkpoint, self.device)
         if state["plan"] != self.recipe:
-            raise UserError(f"{self.checkpoint} belongs to another plan: choose another place, or remove it.")
+            raise UserError(f"{checkpoint} belongs to another plan: choose another place, or remove it.")
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         torch.set_rng_state(state["random"].cpu())
-        if self.device.type == "cuda" and "random_on_gpu" in state:
+        if "random_on_gpu" in state and self.device.type == "cuda":
             torch.cuda.set_rng_state(state["random_on_gpu"].cpu(), self.device)
         self.curve = Curve(**state["curve"])
         self.epoch, self.batch = state["epoch"], state["batch"]
+        self._shuffle()
 
 
 @contextlib.contextmanager

@@ -1,63 +1,65 @@
-"""Lab 12's parts, the student's or the course's, as the model of a run: built, and run fast."""
+"""Lab 12's parts, the student's or the course's, as the model of a run: built, run fast, saved and read."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
-from collections.abc import Callable
-from dataclasses import dataclass
+import os
+import pickle
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from coursekit.data.vocabulary import MakeBatch
 from coursekit.errors import UserError
-from coursekit.translator.loop import fresh
 from coursekit.translator.plan import Plan
 
 if TYPE_CHECKING:
     from coursekit.provided.p12_translator_fast import FastTransformer
 
-__all__ = ["Lab12", "build_model", "device_for", "fast_path", "load_lab_12", "tie"]
 
 #: The module of the fast path. A bundle of lab 12 or earlier does not hold it: it would give answers away.
 FAST = "coursekit.provided.p12_translator_fast"
+#: A class ``Transformer`` as lab 12 asks for.
+Build = Callable[..., nn.Module]
 
 
-@dataclass(frozen=True)
-class Lab12:
-    """The answers to lab 12 that are used here: the student's, or the course's."""
-
-    Transformer: Callable[..., nn.Module]
-    make_batch: MakeBatch
-
-
-def load_lab_12(notebook: Path | None) -> Lab12:
-    """The parts from a student's notebook of lab 12, where they pass their public checks, or the course's own."""
+def load_lab_12(notebook: Path | None = None) -> tuple[Build, MakeBatch]:
+    """``Transformer`` and ``make_batch`` from a notebook where they pass their public checks, or the course's own."""
     if importlib.util.find_spec(FAST) is None:
         raise UserError(
             "This lab's bundle holds no fast translator: run the command in the bundle of lab 13."
         )
     if notebook is None:
-        from coursekit.provided import p12_translator
+        from coursekit.provided.p12_translator import Transformer, make_batch
 
-        return Lab12(p12_translator.Transformer, p12_translator.make_batch)
+        return Transformer, make_batch
     if not notebook.is_file():
         raise UserError(f"There is no notebook {notebook}.")
     from coursekit.checks.api import judge
     from coursekit.checks.earlier_labs import definitions
 
+    questions = ("Transformer", "make_batch")
     notebook = notebook.resolve()
     with contextlib.chdir(notebook.parent):  # beside it lie the earlier labs
-        answers, _ = definitions(notebook, *Lab12.__dataclass_fields__)
-    for question in Lab12.__dataclass_fields__:
+        answers, _ = definitions(notebook, *questions)
+    for question in questions:
         verdict = judge("12_translator", question, answers.get(question))
         if not verdict.passed:
             why = "is not written yet" if not verdict.written else "does not pass its public checks yet"
             raise UserError(f"{question} in {notebook.name} {why}.")
-    return Lab12(**{question: answers[question] for question in Lab12.__dataclass_fields__})
+    return answers["Transformer"], answers["make_batch"]
+
+
+def fresh(model: nn.Module) -> nn.Module:
+    """Draw every matrix but the embeddings anew as Glorot and Bengio do (2010): signals keep their size."""
+    for name, weight in model.named_parameters():
+        if weight.dim() > 1 and "embedding" not in name:
+            nn.init.xavier_uniform_(weight)
+    return model
 
 
 def tie(model: Any) -> Any:
@@ -66,7 +68,7 @@ def tie(model: Any) -> Any:
     return model
 
 
-def build_model(build: Callable[..., nn.Module], size: int, plan: Plan) -> nn.Module:
+def build_model(build: Build, size: int, plan: Plan) -> nn.Module:
     """A fresh model of the class ``build`` for a shared vocabulary of ``size``."""
     torch.manual_seed(plan.seed)
     return fresh(tie(build(size, size, **plan.sizes, dropout=plan.dropout)))
@@ -82,3 +84,41 @@ def fast_path(model: nn.Module, plan: Plan) -> FastTransformer:
 def device_for() -> torch.device:
     """A GPU when there is one (``CUDA_VISIBLE_DEVICES=`` hides it), else the processor."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def save_tensors(state: dict[str, Any], path: Path) -> None:
+    """``torch.save``, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".part-{path.name}")
+    try:
+        torch.save(state, beside)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def load_tensors(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
+    """What ``save_tensors`` wrote. UserError when there is no file, or it is damaged or something else."""
+    if not path.is_file():
+        raise UserError(f"There is no checkpoint {path}.")
+    try:
+        state = torch.load(path, weights_only=True, map_location=device)
+    except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError):
+        raise UserError(f"{path} cannot be read as a checkpoint: it is damaged, or something else.") from None
+    if not isinstance(state, dict) or "plan" not in state:
+        raise UserError(f"{path} is no checkpoint of a translator.")
+    return state
+
+
+def copy_weights(weights: Mapping[str, Tensor], model: nn.Module) -> None:
+    """Copy trained weights into the model's own, by name. UserError where a name or a shape does not fit."""
+    own = {name: value for name, value in model.named_parameters() if value.requires_grad}
+    if {name: value.shape for name, value in own.items()} != {
+        name: value.shape for name, value in weights.items()
+    }:
+        raise UserError(
+            "The trained weights do not fit this Transformer: its parts need the names of the text."
+        )
+    with torch.no_grad():
+        for name, value in weights.items():
+            own[name].copy_(value)

@@ -9,8 +9,6 @@ from typing import Any
 
 from coursekit.errors import UserError
 
-__all__ = ["CORPORA", "DIRECTIONS", "Plan", "changes", "plan_for", "plan_from"]
-
 DIRECTIONS = ("de-en", "en-de", "both")
 CORPORA = ("multi30k", "tatoeba", "built-in")
 

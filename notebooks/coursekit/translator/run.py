@@ -1,6 +1,8 @@
 """Trains lab 12's transformer on real sentences: a run in its folder, measured on the way.
 
-The folder holds ``checkpoint.pt``, with the plan, the subwords and the curve in it.
+The folder holds ``checkpoint.pt``, with the plan, the subwords and the curve in it. On a GPU, a step is some hundreds of
+small kernels, and Python needs longer to ask for them than the GPU for the work: a CUDA graph asks for all of them at
+once. It holds for one shape of batch, so it pays where shapes are few.
 """
 
 from __future__ import annotations
@@ -17,17 +19,19 @@ import torch
 from torch import Tensor, nn
 
 from coursekit.data.vocabulary import Batch, MakeBatch, Pair
+from coursekit.errors import UserError
 from coursekit.translator.batches import Cut, PaddedPairs
-from coursekit.translator.graphs import Step, recorded_on_gpu
 from coursekit.translator.loop import TrainingLoop
 from coursekit.translator.model import fast_path
 from coursekit.translator.plan import Plan
 from coursekit.translator.subwords import Subwords
 
-__all__ = ["GPU_STEP", "Loss", "Run", "optimizer_of", "step_of"]
-
 #: A batch and the label smoothing → the mean loss of its target tokens.
 Loss = Callable[[Batch, float], Tensor]
+#: A batch → its loss before the step, which has been taken, or is under way.
+Step = Callable[[Batch], Tensor]
+#: A step and a batch → what takes the step again, on what is then in that batch, and where the loss is left.
+Record = Callable[[Step, Batch], tuple[Callable[[], None], Tensor]]
 #: On a GPU, batches are multiples of this wide: Multi30k then has 13 shapes, and a seventh of each batch is padding.
 GPU_STEP = 4
 
@@ -56,13 +60,57 @@ def step_of(model: nn.Module, loss: Loss, optimizer: torch.optim.Optimizer, plan
     return step
 
 
-class Run(TrainingLoop):
-    """A training run in its folder; every minute it is saved, and the validation loss measured.
+def recorded(step: Step, record: Record) -> Step:
+    """The ``step``, recorded when a shape of batch comes for the second time, and replayed from then on.
 
-    On a GPU, ``graphs`` has the steps recorded as CUDA graphs.
+    The first time it runs as it is written, so that what PyTorch makes when it is needed is there before it is recorded.
     """
+    seen: set[torch.Size] = set()
+    known: dict[torch.Size, tuple[Batch, Callable[[], None], Tensor]] = {}
 
-    save_every = 60.0
+    def take(batch: Batch) -> Tensor:
+        shape = batch[0].shape + batch[2].shape
+        if shape not in seen:
+            seen.add(shape)
+            return step(batch)
+        if shape not in known:
+            source, decoder_input, labels = batch
+            own = (source.clone(), decoder_input.clone(), labels.clone())
+            known[shape] = (own, *record(step, own))
+        inputs, replay, loss = known[shape]
+        for kept, given in zip(inputs, batch, strict=True):
+            kept.copy_(given)
+        replay()
+        return loss.clone()
+
+    return take
+
+
+def recorded_on_gpu(step: Step) -> Step:
+    """The ``step`` recorded as CUDA graphs, which share their memory; from now on this thread has a stream of its own.
+
+    (On the default stream nothing can be recorded.) A shape that cannot be recorded is a UserError.
+    """
+    stream, pool = torch.cuda.Stream(), torch.cuda.graph_pool_handle()
+    stream.wait_stream(torch.cuda.current_stream())
+    torch.cuda.set_stream(stream)
+
+    def record(step: Step, batch: Batch) -> tuple[Callable[[], None], Tensor]:
+        graph = torch.cuda.CUDAGraph()
+        try:
+            with torch.cuda.graph(graph, pool=pool, stream=stream):
+                loss = step(batch)
+        except RuntimeError as error:
+            raise UserError(f"This GPU does not record the step: train with --no-graphs ({error}).") from None
+        return graph.replay, loss
+
+    return recorded(step, record)
+
+
+class Run(TrainingLoop):
+    """A training run in its folder. On a GPU, ``graphs`` has the steps recorded as CUDA graphs."""
+
+    say_every = 10.0  # seconds
 
     def __init__(
         self,
@@ -82,8 +130,7 @@ class Run(TrainingLoop):
         self.train = PaddedPairs(train, make_batch, device, step=GPU_STEP if on_gpu else 1)
         self.validation = PaddedPairs(validation, make_batch, device)
         optimizer = optimizer_of(model, plan)
-        kept: dict[str, Any] = {"checkpoint": folder / "checkpoint.pt", "more": {"subwords": subwords.state}}
-        super().__init__(model, plan=asdict(plan), optimizer=optimizer, **kept)
+        super().__init__(model, optimizer, asdict(plan), folder / "checkpoint.pt", subwords=subwords.state)
         step = step_of(model, self.loss, optimizer, plan)
         self.step = recorded_on_gpu(step) if on_gpu and graphs else step
 
@@ -98,6 +145,11 @@ class Run(TrainingLoop):
         return self.step(self.train.batch(batch))
 
     @property
+    def rate(self) -> float:
+        """The learning rate of the next step: up for ``warm_up`` steps, and down to 0 in a straight line."""
+        return self.plan.rate * min((self.taken + 1) / self.plan.warm_up, 1 - self.progress)
+
+    @property
     def progress(self) -> float:
         """How much of the plan is done, 0 to 1: by steps, by the clock or by target tokens, whichever is first."""
         by_time = self.curve.seconds / (60 * self.plan.minutes) if self.plan.minutes else 0.0
@@ -105,42 +157,38 @@ class Run(TrainingLoop):
         return min(1.0, max(super().progress, by_time, by_tokens))
 
     def go(self, report: Callable[[str], None] = print) -> Run:
-        """Train to the plan's end, or until Ctrl-C; a checkpoint is always left."""
-        if self.progress >= 1:
+        """Train to the plan's end, or until Ctrl-C; a checkpoint is always left. Every sixth line has the validation loss."""
+        if self.finished:
             return self
-        reported = saved = time.monotonic()
         report("Training. Ctrl-C stops it after its step; the same command goes on.")
+        lines, said = 0, time.monotonic()
         for _ in self.take_steps():
-            now = time.monotonic()
-            if now - saved > self.save_every:
-                saved = reported = now
-                self.save()
-                report(f"{self._line()}, validation {self.validation_loss():.3f}")
-            elif now - reported > 10:
-                reported = now
-                report(self._line())
-        if self.progress >= 1:
-            report(f"{self._line()}, validation {self.validation_loss():.3f}")
+            if time.monotonic() - said > self.say_every:
+                lines += 1
+                report(self._line(measured=lines % 6 == 0))
+                said = time.monotonic()
+        if self.finished:
+            report(self._line(measured=True))
         elif self.stopping:
             report(f"Stopped after step {self.taken:,} of {self.steps:,}; the same command goes on.")
-        self.save()
         return self
 
     @torch.no_grad()
     def validation_loss(self) -> float:
         """The mean loss of a validation token, without smoothing and dropout."""
-        was_training = self.model.training
         self.model.eval()
         total, tokens = torch.zeros((), device=self.device), 0
         for cut in self.validation.cuts(4000, random.Random(0)):
             total += self.loss(self.validation.batch(cut), 0.0) * cut.tokens
             tokens += cut.tokens
-        self.model.train(was_training)
+        self.model.train()
         return float(total) / max(1, tokens)
 
-    def _line(self) -> str:
+    def _line(self, measured: bool) -> str:
         curve, last = self.curve, self.curve.losses[-100:]
+        validation = f", validation {self.validation_loss():.3f}" if measured else ""
         return (
             f"{100 * self.progress:3.0f} %  {curve.seconds / 60:5.1f} min  step {self.taken:,}  "
             f"{curve.tokens / max(curve.seconds, 1e-9):,.0f} target tokens/s  loss {sum(last) / max(1, len(last)):.3f}"
+            f"{validation}"
         )

@@ -15,8 +15,6 @@ from coursekit.data.vocabulary import SPECIALS
 from coursekit.errors import UserError
 from coursekit.provided.p04_tokenizer import decode, encode_all, pre_tokenize, train_bpe
 
-__all__ = ["LANGUAGES", "Subwords"]
-
 LANGUAGES = ("en", "de")
 _FIRST = len(SPECIALS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +17,8 @@ from coursekit.figures import soon_replaced
 from coursekit.notebook.cards import in_notebook
 from coursekit.notebook.progress import track
 from coursekit.translator.batches import bucketed
-from coursekit.translator.loop import TrainingLoop, fresh
+from coursekit.translator.loop import TrainingLoop
+from coursekit.translator.model import fresh
 
 __all__ = ["Adam", "Training", "draw_curve", "fresh"]
 
@@ -83,8 +85,7 @@ class Training(TrainingLoop):
         plan: dict[str, Any] = {"pairs": len(pairs), "epochs": epochs, "size": size, "d_model": d_model}
         plan |= {"warm_up": warm_up, "weight_decay": decay, "smoothing": smoothing, "seed": seed, "clip": 1.0}
         optimizer = Adam(model.parameters(), parts["adam_step"], decay)
-        place = Path(checkpoint) if checkpoint else None
-        super().__init__(model, plan=plan, checkpoint=place, optimizer=optimizer)
+        super().__init__(model, optimizer, plan, Path(checkpoint) if checkpoint else None)
         if self.losses:
             print(f"Going on from step {len(self.losses):,} of {self.steps:,}.")
 
@@ -114,29 +115,21 @@ class Training(TrainingLoop):
         """How long the steps took, all together."""
         return self.curve.seconds
 
-    @property
-    def finished(self) -> bool:
-        """Whether the plan is done."""
-        return self.progress >= 1
-
     def run(self, seconds: float | None = None) -> Training:
         """Train to the end of the plan, for so many ``seconds``, or until Ctrl-C (or the stop button)."""
         picture = _LiveCurve()
-        began = saved = time.monotonic()
+        began = time.monotonic()
         try:
-            for _ in track(self.take_steps(), "training, steps", self.steps - len(self.losses)):
-                picture.show(self.losses)
-                if time.monotonic() - saved > 30:  # so that a crash costs half a minute, too
-                    saved = time.monotonic()
-                    self.save()
-                if seconds is not None and time.monotonic() - began > seconds:
-                    break
+            with contextlib.closing(self.take_steps()) as steps:
+                for _ in track(steps, "training, steps", self.steps - len(self.losses)):
+                    picture.show(self.losses)
+                    if seconds is not None and time.monotonic() - began > seconds:
+                        break
         finally:
-            self.save()
             picture.show(self.losses, last=True)
         if self.stopping:
-            steps = f"{len(self.losses):,} of {self.steps:,}"
-            print(f"Stopped after step {steps}; run it again to go on from there.")
+            done = f"{len(self.losses):,} of {self.steps:,}"
+            print(f"Stopped after step {done}; run it again to go on from there.")
         return self
 
 

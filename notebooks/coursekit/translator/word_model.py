@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from torch import nn
 
 from coursekit import data
 from coursekit.data.vocabulary import PAD, UNKNOWN, MakeBatch, Pair, Vocabulary
-from coursekit.translator.files import copy_weights
+from coursekit.translator.model import Build, copy_weights
 
 #: The shipped model's size, and the arguments of ``Transformer`` after the two vocabulary sizes.
 SIZES = {"d_model": 128, "heads": 4, "d_ff": 256, "layers": 2}
@@ -53,31 +53,21 @@ def with_unknown(pairs: Sequence[Pair], share: float = 0.05, seed: int = 0) -> l
     return changed
 
 
-def hits(model: nn.Module, make_batch: MakeBatch, pairs: Sequence[Pair], size: int = 250) -> list[bool]:
-    """For each pair, whether the greedy translation is the reference, word for word, in one pass.
+@torch.no_grad()
+def exact_match(model: nn.Module, make_batch: MakeBatch, pairs: Sequence[Pair], size: int = 250) -> float:
+    """The share of ``pairs`` whose greedy translation is the reference, word for word, 0 to 1: in one pass.
 
     The model is shown the reference so far and must choose its next word at *every* position, the end included.
     If it always does, greedy decoding would have walked the same way; if not, it would have left it there.
     """
-    order = sorted(range(len(pairs)), key=lambda number: len(pairs[number][1]))
-    results = [False] * len(pairs)
-    was_training = model.training
     model.eval()
-    with torch.no_grad():
-        for first in range(0, len(order), size):
-            chosen = order[first : first + size]
-            source, decoder_input, labels = make_batch([pairs[number] for number in chosen])
-            best = model(source, decoder_input).argmax(dim=-1)
-            right = ((best == labels) | (labels == PAD)).all(dim=1).tolist()
-            for number, hit in zip(chosen, right, strict=True):
-                results[number] = hit
-    model.train(was_training)
-    return results
-
-
-def exact_match(model: nn.Module, make_batch: MakeBatch, pairs: Sequence[Pair]) -> float:
-    """The share of ``pairs`` whose greedy translation is exactly the reference, 0 to 1."""
-    return sum(hits(model, make_batch, pairs)) / max(1, len(pairs))
+    ordered = sorted(pairs, key=lambda pair: len(pair[1]))
+    right = 0
+    for first in range(0, len(ordered), size):
+        source, decoder_input, labels = make_batch(ordered[first : first + size])
+        best = model(source, decoder_input).argmax(dim=-1)
+        right += int(((best == labels) | (labels == PAD)).all(dim=1).sum())
+    return right / max(1, len(pairs))
 
 
 def save(path: Path, model: nn.Module, english: Vocabulary, german: Vocabulary) -> None:
@@ -87,7 +77,7 @@ def save(path: Path, model: nn.Module, english: Vocabulary, german: Vocabulary) 
     torch.save({"weights": weights, "english": list(english.words), "german": list(german.words)}, path)
 
 
-def load(build: Callable[..., nn.Module]) -> tuple[nn.Module, Vocabulary, Vocabulary]:
+def load(build: Build) -> tuple[nn.Module, Vocabulary, Vocabulary]:
     """The shipped, trained model in the student's class ``build``, ready to translate, and its vocabularies."""
     stored: dict[str, Any] = torch.load(data.path(CHECKPOINT), weights_only=True)
     english, german = Vocabulary(tuple(stored["english"])), Vocabulary(tuple(stored["german"]))

@@ -72,31 +72,22 @@ def test_also_when_a_helper_of_any_kind_calls_the_earlier_answer(cards):
         assert FIRST in cards(f"import functools\nimport torch\n{WRONG}{CALLED}{rows}\n{helped}")[1], rows
 
 
-def test_a_method_of_the_same_name_is_another_thing(cards):
+def test_an_answer_that_does_not_use_the_wrong_one_gets_its_own_hint_and_a_right_one_is_not_blamed(cards):
     other = "class Other:\n    def normalise_rows(self):\n        return [], np.zeros((0, 0))\n"
     alone = "def transition_matrix(sentences, weights):\n    return Other().normalise_rows()\n"
-    assert FIRST not in cards(WRONG + other + alone)[1]
-
-
-def test_an_answer_that_does_not_use_the_wrong_one_gets_its_own_hint(cards):
+    assert FIRST not in cards(WRONG + other + alone)[1], "a method of the same name is another thing"
     alone = "def transition_matrix(sentences, weights):\n    return [], np.zeros((0, 0))\n"
     _, later = cards(WRONG + alone)
     assert FIRST not in later and "Yours, first result: []" in later
-
-
-def test_a_right_earlier_answer_is_not_blamed(cards):
     wrong = _master("transition_matrix").replace("+= weight", "+= 1")
     earlier, later = cards(_master("normalise_rows") + wrong)
     assert "✗" not in earlier and FIRST not in later and "add its weight, not 1" in later
 
 
-def test_an_answer_that_calls_an_unwritten_one_is_not_called_unwritten(cards):
+def test_an_answer_that_calls_an_unwritten_one_or_ends_the_program_is_told_so(cards):
     earlier, later = cards(UNWRITTEN + _master("transition_matrix"))
     assert "normalise_rows: not written yet" in earlier and "transition_matrix: not written" not in later
     assert "→ it calls your `normalise_rows`, which is not written yet: write that first" in later
-
-
-def test_an_answer_that_ends_the_program_is_told_so(cards):
     earlier, _ = cards("def normalise_rows(N):\n    raise SystemExit\n" + _master("transition_matrix"))
     assert earlier.count("→ your function ends the program") == 1
 

@@ -51,36 +51,10 @@ def test_whoever_is_right_in_one_more_case_than_a_misconception_gets_no_hint_of_
     assert not any("Your heights grow" in line for line in _hint("kernel_smooth", almost))
 
 
-def test_an_error_is_named_with_what_was_asked_and_an_argument_that_is_changed():
+def test_an_error_is_named_with_what_was_asked():
     lines = _hint("kernel_smooth", lambda x, y, query, sigma: [1.0][len(x)])
     assert lines[0].startswith("Asked: x = ")
     assert lines[1].startswith("Your function raised IndexError: list index out of range")
-
-    def shifts(x, y, query, sigma):
-        query += 0.5
-        return _smooth(x, y, query, sigma)
-
-    assert _hint("kernel_smooth", shifts)[-1].startswith("Your answer changes `query`")
-
-
-FORMS = {
-    "lists": lambda array: array.tolist(),
-    "single precision": lambda array: array.astype(np.float32),
-    "tensors": torch.tensor,
-}
-
-
-def test_a_right_answer_in_another_form_is_green_and_whatever_else_comes_back_is_red():
-    for name, form in FORMS.items():
-
-        def answer(q, k, v, mask=None):
-            return [form(part) for part in MASTER["scaled_dot_product_attention"](q, k, v, mask)]  # noqa: B023
-
-        assert _hint("scaled_dot_product_attention", answer) == [], name
-    for wrong in (None, "text", [[1.0], [2.0, 3.0]], {"a": 1}, (None, "two")):
-        errors = []
-        verdict = api.judge(LAB, "padding_mask", lambda *_, wrong=wrong, **__: wrong, errors)
-        assert not verdict.marks[0].passed and verdict.marks[0].hint and errors == []
 
 
 def test_a_long_array_is_not_printed_whole_and_a_card_is_short():

@@ -118,14 +118,11 @@ def test_a_live_class_that_does_not_answer_or_is_slow_is_said_and_a_notebook_tha
     assert server.asked == []
 
 
-def test_a_link_that_is_none_is_said_to_be_none(server):
+def test_a_link_that_is_none_is_said_to_be_none_and_on_a_hub_the_address_is_enough(server, monkeypatch):
     for link in ("somewhere", "ftp://a/in/b", "http://a.example/in/", "http://a.example/in/b/c"):
         with pytest.raises(UserError, match="invitation"):
             LiveClass.of_link(link)
     assert "Nothing was handed in" in repr(hand_in(link))
-
-
-def test_on_a_hub_the_address_is_enough_for_the_hub_says_who_asks(server, monkeypatch):
     monkeypatch.setenv("COURSE_HAND_IN", "http://hub.example/services/autograder")
     monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "mine")
     assert live_class() == LiveClass("http://hub.example/services/autograder/", "mine")

@@ -95,27 +95,26 @@ def test_a_file_is_fetched_once_and_then_read_from_the_cache_unless_it_was_chang
     assert len(server.log) == 2
 
 
-@pytest.mark.parametrize("fault", ["truncate", "stall", "corrupt", 503])
-def test_what_goes_wrong_once_is_tried_again(server, fault, monkeypatch):
-    monkeypatch.setattr(download, "_TIMEOUT", 2 if fault == "stall" else 60)
-    server.faults = [fault]
-    assert _nothing_half_written(fetch(_remote(server)))
-    assert len(server.log) == 2
+def test_what_goes_wrong_once_is_tried_again(server, monkeypatch):
+    for asked, fault in enumerate(("truncate", "stall", "corrupt", 503), start=1):
+        monkeypatch.setattr(download, "_TIMEOUT", 2 if fault == "stall" else 60)
+        server.faults = [fault]
+        path = fetch(_remote(server))
+        assert _nothing_half_written(path) and len(server.log) == 2 * asked, fault
+        path.unlink()
 
 
-@pytest.mark.parametrize(
-    ("faults", "content", "reason", "asked"),
-    [
+def test_what_always_goes_wrong_is_one_sentence_and_leaves_nothing(server):
+    asked = 0
+    for faults, content, reason, times in (
         ([404], CONTENT, "answered 404", 1),
         (["truncate"] * 4, CONTENT, "broke off", 4),
         ([], CONTENT[::-1], "another checksum", 4),
-    ],
-)
-def test_what_always_goes_wrong_is_one_sentence_and_leaves_nothing(server, faults, content, reason, asked):
-    server.faults, server.content = faults, content
-    with pytest.raises(MissingFile, match=reason):
-        fetch(_remote(server))
-    assert list(download.cache_folder().rglob("book*")) == [] and len(server.log) == asked
+    ):
+        server.faults, server.content, asked = faults, content, asked + times
+        with pytest.raises(MissingFile, match=reason):
+            fetch(_remote(server))
+        assert list(download.cache_folder().rglob("book*")) == [] and len(server.log) == asked
 
 
 def test_nobody_there_and_a_cache_that_cannot_be_made_are_a_sentence_that_says_what_to_do(

@@ -8,17 +8,11 @@ from coursekit.data import parallel
 from coursekit.errors import UserError
 
 
-def test_a_capital_goes_only_where_it_marks_the_start():
+def test_a_capital_goes_only_where_it_marks_the_start_and_tokens_join_to_their_sentence():
     assert " ".join(parallel.tokenize("I saw Anna, and the Cat?")) == "I saw Anna , and the Cat ?"
     assert parallel.tokenize("Die Katze ist in Berlin.") == ["die", "Katze", "ist", "in", "Berlin", "."]
-
-
-def test_tokens_join_to_the_sentence_they_came_from():
     for pair in parallel.load("valid"):
         assert [parallel.detokenize(parallel.tokenize(text)) for text in pair] == list(pair)
-
-
-def test_an_unknown_split_is_refused_with_the_names_of_the_known_ones():
     with pytest.raises(UserError, match="test_coreference"):
         parallel.load("dev")
 
