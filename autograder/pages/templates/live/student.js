@@ -77,17 +77,17 @@ for (const section of document.querySelectorAll(".lab")) {
     send.disabled = !file;
     said.textContent = file ? `${file.name}, ${Math.ceil(file.size / 1000)} kB` : "";
   };
-  const show = async () => {
+  const show = async (fold = true) => {
     const [status, value] = await ask(`labs/${lab}/attempts`);
     if (status !== 200) { said.textContent = value.message; return; }
     decided();
     list.replaceChildren(...value.attempts.reverse().map((card, place) => shown(card, value.counting, place === 0)));
-    if (list.childElementCount && !file) drop.open = false;
+    if (fold && list.childElementCount) drop.open = false;
     if (value.left_out) list.append(element("p", `${value.left_out} earlier attempts are not listed here.`));
     const waiting = value.attempts.find((card) => card.state === "waiting");
     if (waiting) {
       await ask(`receipts/${waiting.receipt}?wait=${Math.min(waiting.seconds + 1, 20)}`);
-      await show();
+      await show(false);
     }
   };
   const asking = section.querySelector(".ask"), text = section.querySelector("textarea");
