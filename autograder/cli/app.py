@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
+from typer.core import TyperOption
 
 from autograder.errors import UserError, require_assertions
 
@@ -25,6 +26,8 @@ GRADE, LIVE = "The teaching team grades a class", "The lecturer runs a live clas
 PREPARE, WRITE = "Before the term", "Authors write labs"
 
 
+# In --help a type is shown only where an option names it: no "<bool>" behind a flag.
+TyperOption.display_type_rich = lambda self, ctx: self.metavar  # type: ignore[method-assign]
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -79,7 +82,9 @@ def options(
 ) -> None:
     """Grade notebooks safely, and say what each student misunderstood.
 
-    [bold]autograder grade 07 --submitted submitted --out graded[/] grades lab 07 of everybody in the folder submitted.
+    To grade lab 07 of everybody in the folder “submitted”:
+
+    [bold]autograder grade 07 --submitted submitted --out graded[/]
     """
 
 

@@ -125,7 +125,7 @@ class FeedbackWriter:
             "all_ran": result.status == "graded",
             "judged": judged,
             "readable": result.readable,
-            "run_notes": [note for note in result.notes if note in first],
+            "run_notes": [note for note in result.notes if note in first and not _in_a_card(note, result)],
             "notes": [note for note in result.notes if note not in first],
             "changes": [one for one in open_ if not one.unwritten],
             "unwritten": [one for one in open_ if one.unwritten],
@@ -145,6 +145,12 @@ class FeedbackWriter:
         known = {question.name for question in result.questions}
         silent = (QuestionResult(name, 0.0, most) for name, most in self.spec.questions if name not in known)
         return (*result.questions, *silent)
+
+
+def _in_a_card(note: str, result: SubmissionResult) -> bool:
+    """Whether the card of a question names the error that the note names."""
+    error = note.partition(" stopped: ")[2]
+    return bool(error) and any(q.did_not_run and (q.cause or "").endswith(error) for q in result.questions)
 
 
 def _question(

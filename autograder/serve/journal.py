@@ -35,7 +35,7 @@ _LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
 @dataclass(frozen=True)
 class Verdict:
-    """The summary of an attempt's result for lists and counts. ``Journal.result`` has the full result."""
+    """The summary of an attempt's result with the team's decisions. ``Journal.result`` has the tests' full result."""
 
     status: str
     score: float
@@ -224,7 +224,8 @@ class Journal:
 
     def _attempts(self, where: str, *values: object) -> list[Attempt]:
         rows = self._run(f"SELECT {_LISTED} FROM attempts {where} ORDER BY id", *values)
-        return [_attempt(dict(row)) for row in rows]
+        decided = self.overruled() if rows else {}
+        return [_attempt(dict(row), decided.get((row["lab"], row["student"]), {})) for row in rows]
 
     # People
 
@@ -301,6 +302,13 @@ class Journal:
         rows = self._run(f"{query} ORDER BY id DESC LIMIT ?", *values, last)
         return [Event(**{**dict(row), "details": json.loads(row["details"])}) for row in reversed(rows)]
 
+    def overruled(self) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+        """(lab, student) -> question -> the team's last decision on its points."""
+        last: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+        for event in self.events("overrule"):
+            last.setdefault((event.lab, event.student), {})[event.details["question"]] = event.details
+        return last
+
     def _run(self, query: str, *values: object) -> list[sqlite3.Row]:
         """Run one statement and return its rows."""
         with self._database():
@@ -331,11 +339,15 @@ class Journal:
                 raise
 
 
-def _attempt(row: dict[str, Any]) -> Attempt:
+def _attempt(row: dict[str, Any], overruled: dict[str, dict[str, Any]]) -> Attempt:
+    """The attempt of a row; the team's decisions replace the tests' points."""
     status, score, fault, points = (row.pop(name) for name in ("status", "score", "fault", "points"))
     if row["graded"] is None:
         return Attempt(**row)
-    return Attempt(**row, verdict=Verdict(status, score, bool(fault), json.loads(points)))
+    tests = json.loads(points)
+    final = tests | {question: one["points"] for question, one in overruled.items()}
+    score = round(score + sum(final.values()) - sum(tests.values()), 2)
+    return Attempt(**row, verdict=Verdict(status, score, bool(fault), final))
 
 
 @lru_cache(maxsize=500)

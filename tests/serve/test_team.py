@@ -99,6 +99,8 @@ def test_an_overruled_question_is_told_to_its_student_only_and_the_last_word_hol
         (QUESTION, 2.0, "Half of it is right.")
     ]
     assert live.ask(f"/labs/{LAB}/requests", who="bo").json["overruled"] == []
+    own = live.ask(f"/labs/{LAB}/attempts", who="ada").json["attempts"][0]
+    assert row(live, "ada")["score"] == own["score"] == 2.0, "the sum has it, too"
 
 
 #: Decisions that make no sense.

@@ -119,15 +119,16 @@ def question_headline(questions: Sequence[QuestionStatistics]) -> str:
 def _counted(
     what: str, results: Sequence[SubmissionResult], places: Mapping[str, Place], folder: Path
 ) -> list[dict[str, Any]]:
-    """The class's misconceptions or generated sentences, most frequent first. ``demo``: the address of a written demo."""
+    """The class's misconceptions or generated sentences, the costliest first. ``demo``: the address of a written demo."""
     held: dict[tuple[str, str], dict[str, Any]] = {}
     for result in results:
         for question in result.questions:
             if title := getattr(question, what):
                 place = places.get(question.name, Place())
                 demo = place.demo if (folder / place.demo_address).is_file() else ""
-                fresh = {"title": title, "question": question.name, "students": []}
+                fresh = {"title": title, "question": question.name, "students": [], "lost": 0.0}
                 one = held.setdefault((title, question.name), fresh)
                 one["students"].append(plain(result.student, 100))
+                one["lost"] += question.max_points - question.points
                 one |= {"hint": question.hint or "", "demo": demo, "address": place.demo_address}
-    return sorted(held.values(), key=lambda one: (-len(one["students"]), one["question"], one["title"]))
+    return sorted(held.values(), key=lambda one: (-one["lost"], one["question"], one["title"]))
