@@ -111,16 +111,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters.update(
-        plain=plain,
-        breakable=breakable,
-        points=points,
-        share=share,
-        sentence=sentence,
-        prose=prose,
-        counted_points=counted_points,
-        duration=duration,
-    )
+    for each in (plain, breakable, points, share, sentence, prose, counted_points, duration):
+        environment.filters[each.__name__] = each
     environment.globals["style"] = Markup((TEMPLATES / "style.css").read_text(encoding="utf-8"))
     return environment
 

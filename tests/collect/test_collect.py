@@ -330,7 +330,7 @@ def test_a_name_in_utf8_without_the_mark_is_read_as_it_was_written(tmp_path, out
 def test_whose_an_only_folder_is_nobody_guesses(tmp_path, out, course_at, paths):
     """Whoever is collected alone may call a folder in their folder like a classmate."""
     source, top = zip_of(tmp_path / "d.zip", dict.fromkeys(paths, "x")), paths[0].split("/")[0]
-    with pytest.raises(UserError, match=f"“{top}” is the download's only folder: is it one student's"):
+    with pytest.raises(UserError, match=f"“{top}” is the download's only folder: does it belong"):
         collect(source, out, LAB)
     times = tmp_path / "t.csv"
     times.write_text(f"student,time\n{top},2026-03-01 10:00 UTC\n")
@@ -465,7 +465,7 @@ def test_one_new_name_on_a_list_ends_nothing_and_another_courses_list_does(out, 
     assert len(done.students) == 3 and done.without_time == ("batman_104",)
     assert any("Name in t.csv does not match" in note and "batman_104" in note for note in done.notes)
     roster, times = lists("Xenia X", "Yoko Y", "Batman")
-    with pytest.raises(UserError, match="is another assignment's or another course's"):
+    with pytest.raises(UserError, match="belongs to another assignment or course"):
         collected(files, times, out / "other")
     course_at("", roster)
     assert collected(files, to=out / "other").students == ("bachbo_102", "kerncleo_103", "s104")
@@ -527,7 +527,7 @@ def test_an_extension_of_whom_two_accounts_may_be_is_both_and_that_is_said(tmp_p
     names, longer = ("ada-gh", "bo-gh", "ada1"), timedelta(days=30)
     assert [policy_file.extension_of(LAB, who) for who in names] == [longer, None, longer]
     results = [SubmissionResult(who, LAB, "graded", 0.0, 1.0, 0.0, ()) for who in names]
-    [sentence] = [one for one in remarks(LAB, results, {}) if "seem to be" in one]
+    [sentence] = [one for one in remarks(LAB, results, {}) if "all match" in one]
     assert "ada-gh, ada1 all match ada-gh" in sentence and "have that student's extension" in sentence
     assert set(policy_file.class_list().of_folders(names)) == {"bo-gh"}
 

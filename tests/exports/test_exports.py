@@ -160,14 +160,14 @@ REFUSED: list[tuple[str, list[list[str]] | None, list[str], str]] = [
         (form, rows, ["Ada Lovelace_77", "Niels Bohr_78"], words)
         for form in ("moodle-worksheet", "moodle-feedback")
         for rows, words in (
-            (OTHERS, r"Row 2 .*“Niels Bohr”.* is of “Ada Lovelace_77”.* nothing was written"),
+            (OTHERS, r"Row 2 .*“Niels Bohr”.* submission of “Ada Lovelace_77”.* Nothing was written"),
             (None, "numbers are the assignment's own"),
         )
     ),
     ("moodle-worksheet", [["Identifier", "Grade"], ["Participant 77", ""]], ["Ada_77"], "“nameless”"),
     ("moodle", None, ["ada"], "Only a list identifies Moodle's students"),
-    ("canvas", [CANVAS, ADA], ["bohrniels_4711"], r"“Lovelace, Ada”.* is of “bohrniels_4711”"),
-    ("canvas", [CANVAS, ADA, ["Bohr, Niels", "12", "", "di", "B", ""]], ["di"], r"Row 2 .*“Lovelace, Ada”.* is of “di”"),
+    ("canvas", [CANVAS, ADA], ["bohrniels_4711"], r"“Lovelace, Ada”.* submission of “bohrniels_4711”"),
+    ("canvas", [CANVAS, ADA, ["Bohr, Niels", "12", "", "di", "B", ""]], ["di"], r"Row 2 .*“Lovelace, Ada”.* submission of “di”"),
     ("canvas", None, ["ada_77"], "which student of Canvas's “ada_77” is"),
     ("canvas", [["a", "b"], ["1", "2"]], [], r"no gradebook export of Canvas's.* its columns are “a”, “b”"),
     *(
@@ -301,7 +301,7 @@ def test_words_by_which_people_are_found_stay_where_no_spreadsheet_could_run_the
     cells = {cell for row in table(made.paths[0]) for cell in row}
     assert {"-ben", "-17-3", "@emma", "@S2", "'=SUM(A1)"} <= cells and "=SUM(A1)" not in cells
     assert ("+ben@u.edu" in cells) == (form == "moodle")
-    [kept] = [note for note in made.notes if "save it with no spreadsheet before" in note]
+    [kept] = [note for note in made.notes if "without saving it in a spreadsheet first" in note]
     assert all(word in kept for word in ("-ben", "-17-3", "@emma", "@S2")) and "=SUM" not in kept
     [lost] = [note for note in made.notes if "will find nobody by =SUM(A1)" in note]
     assert "-ben" not in lost and ("=z|x" in lost) == (form == "moodle")

@@ -158,7 +158,7 @@ KINDS = {
     "endless": Kind((put(COUNTS, f"def bigram_counts(words):\n{LOOP}"),), (COUNTS,), waits=True),
     "endless helper": Kind((put(ROWS, f"def normalise_rows(N):\n{LOOP}"),), (ROWS,), said=("took too long",), waits=True),
     "endless at times": Kind((put(ROWS, AT_TIMES),), (ROWS,), said=("took too long",), waits=True),
-    "hoards": Kind((put(COUNTS, "def bigram_counts(words):\n    kept = []\n    while True:\n        kept.append(bytearray(8 << 20))"),), (COUNTS,), waits=True),
+    "hoards": Kind((put(COUNTS, "def bigram_counts(words):\n    kept = []\n    while True:\n        kept.append(np.empty(1 << 20))"),), (COUNTS,), waits=True),
     "exits": Kind((put(COUNTS, "import os\n\n\ndef bigram_counts(words):\n    os._exit(1)"),), (COUNTS,)),
     "right below": Kind((put(ROWS, "def normalise_rows(N):\n    return N"), insert(answer(ROWS))), (ROWS,), said=("is defined once more",)),
     "scratch": Kind((put(ROWS, "def normalise_rows(N):\n    return N"), insert("print(np.pi)")), (ROWS,)),
