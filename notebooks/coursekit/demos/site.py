@@ -82,7 +82,7 @@ def for_readers(book: NotebookNode, released: NotebookNode, lab: str) -> Noteboo
 def _opening(lab: str, placed: list[str]) -> str:
     """The box at a lab's beginning: its picture, slides and demos."""
     links = [(f"../slides/{lab}.html", "Slides")]
-    for name in (demo.partition("#")[0] for demo in placed):
+    for name in dict.fromkeys(demo.partition("#")[0] for demo in placed):
         links.append((f"../demos/{name}.html", escape(bundle.meta(name)["title"])))
     address, words = (links[1:] or links)[0]
     return (
