@@ -13,8 +13,9 @@ import tempfile
 import unicodedata
 import zoneinfo
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from autograder.errors import GradingError, UserError
@@ -190,6 +191,16 @@ def say_if_others_may_read(path: Path) -> None:
             f"! The disk of {path} keeps no permissions: everybody with an account on this machine may read it.",
             file=sys.stderr,
         )
+
+
+def lasting_secret(path: Path, make: Callable[[], str]) -> str:
+    """A secret that is created at its first use and that only its owner may read."""
+    only_mine = partial(os.open, mode=0o600)
+    if not path.exists():
+        with suppress(FileExistsError), open(path, "x", opener=only_mine) as file:
+            file.write(make())
+            say_if_others_may_read(path)
+    return path.read_text().strip()
 
 
 def write_autograded(result: SubmissionResult, out: Path) -> Path | None:

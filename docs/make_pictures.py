@@ -1,6 +1,6 @@
 """Photographs the pictures of README and gallery anew: ``make pictures``, or ``python -m docs.make_pictures [demos] [overview]``.
 
-docs/img/overview.png: lab 07 in JupyterLab, filled in, beside a student's feedback page.
+docs/img/overview.png: a card of lab 07 in JupyterLab beside a student's feedback page.
 docs/img/demos/NAME.webp: each demo's best scene, its controls hidden.
 docs/img/made_from.json: a checksum of what each picture shows, by which a test tells that a picture is out of date.
 The translator's curve was drawn once, in a run that docs/translator.md tells of.
@@ -23,7 +23,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from autograder.audit.simulate import answered
-from autograder.course.masters import course_root, lab_name, solved
+from autograder.course.masters import course_root, lab_name, solution_sources
 from autograder.course.release import release
 from tests.demos.stage import address, opened
 from tests.fixtures.browser import chromium
@@ -32,9 +32,11 @@ from tests.fixtures.jupyterlab import jupyterlab
 IMAGES = Path(__file__).resolve().parent / "img"
 MADE_FROM = IMAGES / "made_from.json"
 LAB = lab_name("07")
-#: The cells at the top and at the bottom of the picture of the lab: an answer, and a figure made with it.
-TOP, BOTTOM = "def kernel_smooth", 'needs("kernel_smooth")'
-PANE = {"width": 850, "height": 1400}
+#: The cells at the top and at the bottom of the picture of the lab: a check, and a figure made with the answer.
+TOP, BOTTOM = 'check("kernel_smooth"', 'needs("kernel_smooth")'
+PANE = {"width": 680, "height": 1400}
+#: JupyterLab's border, at both sides.
+BORDER = 6
 #: What the overview shows, in the course's folder.
 SHOWN = (
     "autograder/pages/feedback.py",
@@ -89,9 +91,9 @@ def photograph_demos(browser: Browser, folder: Path) -> None:
 
 
 def photograph_lab(browser: Browser, folder: Path) -> bytes:
-    """Lab 07 as a student has it who answered everything: code, card and figure of the first question."""
+    """Lab 07 as a student has it who answered everything: card and figure of the first question."""
     notebook = release(LAB, folder / "student")
-    notebook.write_text(nbformat.writes(answered(LAB, solved(LAB))), encoding="utf-8")
+    notebook.write_text(nbformat.writes(answered(LAB, solution_sources(LAB))), encoding="utf-8")
     home = folder / "home"
     quiet = home / "jupyter_config_dir/lab/user-settings/@jupyterlab/apputils-extension"
     quiet.mkdir(parents=True)
@@ -140,7 +142,8 @@ def _edges(place: Locator) -> tuple[float, float]:
 def _above(page: Page, last: Locator, top: float = 0) -> bytes:
     """The page from ``top`` to somewhat below the ``last`` place."""
     height = _edges(last)[1] + 20 - top
-    picture = page.screenshot(clip={"x": 0, "y": top, "width": PANE["width"], "height": height})
+    width = PANE["width"] - 2 * BORDER
+    picture = page.screenshot(clip={"x": BORDER, "y": top, "width": width, "height": height})
     page.close()
     return picture
 
@@ -164,15 +167,15 @@ def photograph_feedback(browser: Browser, folder: Path) -> bytes:
 
 
 def side_by_side(browser: Browser, pictures: list[bytes], target: Path) -> None:
-    """Both photographs on one sheet, each in a thin frame."""
+    """Both photographs on one sheet, each in a thin frame, and cut to the height of the shorter one."""
+    height = min(Image.open(BytesIO(picture)).height for picture in pictures) / 1.5
     images = "".join(
         f'<div><img src="data:image/png;base64,{base64.b64encode(picture).decode()}"></div>'
         for picture in pictures
     )
     style = (
-        "body{margin:0;padding:14px;display:flex;align-items:start;gap:14px;background:#d6dbe0;"
-        f"width:max-content}}div{{background:white;border-radius:4px;overflow:hidden}}"
-        f"img{{display:block;width:{PANE['width']}px}}"
+        "body{margin:0;padding:10px;display:flex;gap:10px;background:#d6dbe0;width:max-content}"
+        f"div{{height:{height}px;border-radius:4px;overflow:hidden}}img{{display:block;zoom:{1 / 1.5}}}"
     )
     page = browser.new_page(viewport={"width": 2 * PANE["width"] + 42, "height": PANE["height"] + 28})
     page.set_content(f"<!doctype html><style>{style}</style><body>{images}")

@@ -13,7 +13,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograder.course.build import released_notebook
-from autograder.course.masters import solved, source_of_import
+from autograder.course.masters import solution_sources, source_of_import
 from autograder.course.policy_file import spec
 from autograder.errors import UserError
 from autograder.files import write_atomically
@@ -66,7 +66,7 @@ def pick(sources: dict[str, list[str]], count: int, rng: random.Random) -> dict[
 
 def _with_cell(lab: str, source: str, place: str | None = None) -> str:
     """A notebook with the master's answers and one more cell: before the first question, or after the cell ``place``."""
-    notebook = answered(lab, solved(lab))
+    notebook = answered(lab, solution_sources(lab))
     first = spec(lab).questions[0][0]
     index = next(
         i
@@ -107,7 +107,7 @@ _HOSTILE = {
 def kinds_of(lab: str) -> list[Kind]:
     """Every kind of submission for a lab, the common ones first."""
     right, wrong, styles = (
-        solved(lab),
+        solution_sources(lab),
         sources_of(lab, "misconception"),
         sources_of(lab, "alternative"),
     )

@@ -17,12 +17,12 @@ from autograder.course.policy_file import (
     GRADED_LIMITS,
     class_list,
     course_file,
-    extended_nobodies,
     extension_of,
     extensions_file,
     limits_of,
     settings,
     spec,
+    unknown_extensions,
 )
 from autograder.results import ISOLATION
 
@@ -61,7 +61,7 @@ def show(console: Console) -> list[dict[str, Any]]:
         console.print("! course.toml names no timezone, so dates without a zone are in UTC.", markup=False)
     if any(policy.due(lab) for lab in all_labs()):
         console.print(WHERE_FROM, markup=False)
-    nobody = {name for lab in all_labs() for names in extended_nobodies(lab).values() for name in names}
+    nobody = {name for lab in all_labs() for names in unknown_extensions(lab).values() for name in names}
     if nobody and people:
         console.print(
             f"! An extension for nobody on the class list: {', '.join(sorted(nobody))}.", markup=False

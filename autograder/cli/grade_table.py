@@ -50,7 +50,7 @@ def show_table(console: Console, done: ClassResult) -> None:
         most += sum(most for name, most in lab_spec.written if final.written[name].score is not None)
         table.add_row(
             shown(result.student),
-            f"[{STATUSES[result.status].colour}]{result.status}[/]",
+            "" if result.status == "graded" else f"[{STATUSES[result.status].colour}]{result.status}[/]",
             f"{final.total:g}/{most:g}",
             Text(
                 "; ".join([*_lateness(done.lab, result, marks), *_wrong(result)]),
@@ -68,14 +68,16 @@ def _sort_key(result: SubmissionResult) -> tuple[bool, float, bool, str]:
 
 
 def _wrong(result: SubmissionResult) -> list[str]:
-    """The causes of lost points, and the forbidden functions, in a few words for each question."""
-    words = []
+    """The causes of lost points, and the forbidden functions, in a few words, each with its questions."""
+    asked: dict[str, list[str]] = {}
     for number, question in enumerate(result.questions if result.readable else (), 1):
         lost = question.points < question.max_points
         causes = [plain(question.cause)] if question.cause and (lost or question.misconception) else []
         causes += [f"uses {', '.join(question.forbidden)}"] if question.forbidden else []
-        words += [f"Q{number}: {', '.join(causes)}"] if causes else []
+        if causes:
+            asked.setdefault(", ".join(causes).rstrip("."), []).append(f"Q{number}")
     notes = [plain(note).removeprefix("The cell that begins ") for note in result.notes[:1]]
+    words = [f"{', '.join(numbers)}: {cause}" for cause, numbers in asked.items()]
     return words or (notes if result.status != "graded" else [])
 
 
@@ -131,10 +133,9 @@ def show_summary(console: Console, done: ClassResult, seconds: float) -> None:
     if 0 < len(read) < count:
         mean += f" over the {len(read)} that could be read"
     redone = len(done.plan.to_grade)
-    pace = f"{seconds:.1f} s" + (f", {redone / seconds:.1f} submissions a second" if redone else "")
     console.print(
         f"\n[bold]{done.lab}[/]: {count} submissions, {mean}; "
-        f"{redone} graded, {len(done.plan.unchanged)} unchanged ({pace})"
+        f"{redone} graded, {len(done.plan.unchanged)} unchanged ({seconds:.1f} s)"
     )
     console.print("  " + ", ".join(f"{n} {status}" for status, n in statuses.most_common()))
     _show_misconceptions(console, done)

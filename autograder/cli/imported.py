@@ -21,13 +21,10 @@ def show(console: Console, imported: Imported) -> dict[str, Any]:
     """Print the file, a line for each graded cell, and the next commands. Returns the same as JSON."""
     console.print(f"✓ {imported.master}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title, justify in (
-        ("cell", "left"),
-        ("points", "right"),
-        ("graded by", "left"),
-        ("why not outside", "left"),
-    ):
-        table.add_column(title, justify=justify)  # type: ignore[arg-type]
+    table.add_column("cell")
+    table.add_column("points", justify="right")
+    table.add_column("graded by")
+    table.add_column("why not outside")
     rows = [
         (
             cell.grade_id,

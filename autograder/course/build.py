@@ -49,15 +49,6 @@ except ImportError:
 
 
 @dataclass(frozen=True)
-class Built:
-    """The outcome of a lab's build: whether the master was executed, and the notebooks' fault ("" for none)."""
-
-    lab: str
-    executed: bool
-    drift: str = ""
-
-
-@dataclass(frozen=True)
 class Usage:
     """The cost of running a notebook: its kernel's CPU time and memory, and the seconds of each graded cell."""
 
@@ -136,8 +127,11 @@ def execute(notebook: NotebookNode, folder: Path) -> Usage:
     return Usage(cpu_seconds, memory_bytes, graded)
 
 
-def build(lab: str, *, force: bool = False) -> Built:
-    """Write both notebooks of a lab. Execute the master only if a source changed since the last build, or with ``force``."""
+def build(lab: str, *, force: bool = False) -> tuple[bool, str]:
+    """Write both notebooks of a lab. Execute the master only if a source changed since the last build, or with ``force``.
+
+    Returns whether the master was executed, and the fault of the notebooks ("" for none).
+    """
     from nbclient.exceptions import CellExecutionError  # slow: loads Jupyter's client
 
     master = read_master(lab)
@@ -157,7 +151,7 @@ def build(lab: str, *, force: bool = False) -> Built:
             raise UserError("\n  ".join(["This lab takes too much, and nothing was written:", *costs]))
         write_atomically(target, nbformat.writes(executed) + "\n")
     write_atomically(student_notebook(lab), nbformat.writes(released_notebook(lab)) + "\n")
-    return Built(lab, stale, _drift_of_solution(lab))
+    return stale, _drift_of_solution(lab)
 
 
 @contextlib.contextmanager
@@ -172,10 +166,9 @@ def _where_it_runs(lab: str) -> Iterator[Path]:
         yield Path(folder)
 
 
-def check(lab: str) -> Built:
-    """Check, without executing, that the built notebooks correspond to the master."""
-    drift = _drift_of_solution(lab) or _drift_of_release(lab)
-    return Built(lab, False, drift)
+def drift_of(lab: str) -> str:
+    """How the built notebooks differ from the master ("" if they do not). Executes nothing."""
+    return _drift_of_solution(lab) or _drift_of_release(lab)
 
 
 def _drift_of_solution(lab: str) -> str:

@@ -220,17 +220,10 @@ def _person(table: CsvList, row: tuple[str, ...], number: int) -> Person:
 
 
 def _refuse_doubles(people: Iterable[Person], path: Path) -> None:
-    owners: dict[str, set[str]] = defaultdict(set)
-    count: dict[str, int] = defaultdict(int)
+    count = Counter[str]()
     for person in people:
-        count[folded(person.student)] += 1
-        for key in person.keys:
-            owners[key].add(person.student)
-        if person.canvas_id:
-            owners[f"canvas {person.canvas_id}"].add(person.student)
-    twice = [student for student, times in count.items() if times > 1]
-    shared = [key for key, students in owners.items() if len(students) > 1]
-    if twice or shared:
-        raise UserError(
-            f"The class list {path} says “{(twice or shared)[0]}” of two students: mend it first."
-        )
+        words = [folded(person.student), *sorted(person.keys)]
+        words += [f"canvas {person.canvas_id}"] if person.canvas_id else []
+        count.update([*dict.fromkeys(words)])
+    if twice := next((word for word, times in count.items() if times > 1), None):
+        raise UserError(f"The class list {path} says “{twice}” of two students: mend it first.")

@@ -23,31 +23,10 @@ from typing import Any
 
 from autograder.errors import UserError
 
-_LANGUAGES: list[dict[str, list[str]]] = list(
+#: Role -> the names of a column or value in Moodle's languages, English first, and in other systems.
+_WORDS: list[dict[str, list[str]]] = list(
     json.loads(Path(__file__).with_name("moodle_words.json").read_text(encoding="utf-8")).values()
 )
-
-#: Role -> names of the column in systems other than Moodle, and in lists made by hand.
-_OTHERS: dict[str, tuple[str, ...]] = {
-    "first name": ("Firstname",),
-    "last name": ("Surname", "Lastname"),
-    "id number": ("moodle id", "SID"),
-    "groups": ("Section",),
-    # Canvas's report and API, GitHub Classroom, by hand
-    "submitted": ("submitted at", "submission timestamp", "Submission Time", "time", "timestamp"),
-    # Canvas
-    "canvas's ID": ("ID",),
-    "canvas id": ("canvas id", "user id", "Canvas User ID", "Student ID"),
-    "sis id": ("SIS User ID",),
-    "login": ("SIS Login ID", "login id"),
-    # GitHub Classroom
-    "github": ("github username",),
-    # Canvas and GitHub Classroom: a list may hold more than one
-    "assignment": ("assignment id", "assignment name", "assignment"),
-    # by hand
-    "student": ("student", "roster identifier"),
-    "extension": ("extension", "extra days"),
-}
 
 #: The name in the row of Canvas's export that gives each assignment's points.
 POINTS_POSSIBLE = "points possible"
@@ -70,18 +49,16 @@ def letters(text: str) -> str:
 
 def words(role: str) -> tuple[str, ...]:
     """All names of a role's column or value, in Moodle's languages and in other systems."""
-    of_moodle = (word for language in _LANGUAGES for word in language.get(role, ()))
-    return tuple(dict.fromkeys((*of_moodle, *_OTHERS.get(role, ()))))
+    return tuple(dict.fromkeys(word for language in _WORDS for word in language.get(role, ())))
 
 
-_ROLES = dict.fromkeys([*(role for language in _LANGUAGES for role in language), *_OTHERS])
-_NAMES = {role: frozenset(map(letters, words(role))) for role in _ROLES}
+_NAMES = {role: frozenset(map(letters, words(role))) for language in _WORDS for role in language}
 #: Month -> number, in each of Moodle's languages and for three-letter English names.
 MONTHS = {
     name: number
-    for language in _LANGUAGES
-    for number, month in enumerate(language["months"], 1)
-    for name in (letters(month), *((letters(month)[:3],) if language is _LANGUAGES[0] else ()))
+    for language in _WORDS
+    for number, month in enumerate(language.get("months", ()), 1)
+    for name in (letters(month), *((letters(month)[:3],) if language is _WORDS[0] else ()))
 }
 
 

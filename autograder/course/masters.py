@@ -218,24 +218,6 @@ def solution(lab: str) -> dict[str, Any]:
     return namespace
 
 
-class _Attributes:
-    """A namespace read with dots: ``master("07").causal_mask``."""
-
-    def __init__(self, lab: str):
-        self._lab = lab
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return solution(self._lab)[name]
-        except KeyError:
-            raise AttributeError(f"lab {self._lab} has no function {name}") from None
-
-
-def master(lab: str) -> Any:
-    """The functions of a lab's master as attributes, for misconceptions that build on them."""
-    return _Attributes(lab_name(lab))
-
-
 def solution_source(lab: str, question: str) -> str:
     """The source of a question's solution cell in the master."""
     for cell in read_master(lab).cells:
@@ -245,7 +227,7 @@ def solution_source(lab: str, question: str) -> str:
     raise UserError(f"The master of {lab} has no question “{question}”.")
 
 
-def solved(lab: str) -> dict[str, str]:
+def solution_sources(lab: str) -> dict[str, str]:
     """Question (imported lab: answer cell) -> source of the master's solution, without the marks of its region."""
     names = [name for name, _ in lab_as_written(lab).questions]
     if source_of_import(lab):

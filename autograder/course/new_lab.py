@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import re
-from dataclasses import dataclass
 from keyword import iskeyword
 from pathlib import Path
 
@@ -21,15 +20,6 @@ _TEMPLATES = Path(__file__).with_name("new_lab_templates")
 _TAKEN = {
     *dir(builtins), "np", "torch", "plt", "student", "rng", "start", "check", "progress", "question", "match", "case", "type",
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class NewLab:
-    """The written files, and the questions whose stubs must be filled in."""
-
-    lab: str
-    files: tuple[Path, ...]
-    unfinished: tuple[str, ...]
 
 
 def parse_questions(text: str) -> dict[str, int]:
@@ -54,8 +44,11 @@ def parse_questions(text: str) -> dict[str, int]:
     return questions
 
 
-def new_lab(lab: str, questions: dict[str, int]) -> NewLab:
-    """Write a lab that builds immediately. Existing files are never overwritten."""
+def new_lab(lab: str, questions: dict[str, int]) -> list[Path]:
+    """Write a lab that builds immediately, and return its files. Existing files are never overwritten.
+
+    All questions but the first are stubs.
+    """
     if not re.fullmatch(r"\d\d_[a-z][a-z0-9_]{0,59}", lab):
         raise UserError(
             f"“{lab}” is no name for a lab: two digits and at most 60 small letters, as in 14_topic."
@@ -83,7 +76,7 @@ def new_lab(lab: str, questions: dict[str, int]) -> NewLab:
         for path in texts:
             path.unlink(missing_ok=True)
         raise
-    return NewLab(lab, tuple(path.relative_to(root) for path in texts), tuple(stubs))
+    return [path.relative_to(root) for path in texts]
 
 
 def _master(lab: str, questions: dict[str, int]) -> str:

@@ -57,20 +57,17 @@ def _torch_index() -> list[str]:
     return [f"--extra-index-url {settings().torch_index}"] if settings().torch_index else []
 
 
-def _root() -> Path:
-    """The folder of ``pyproject.toml``: the course's, or else this package's."""
-    course = course_root()
-    return course if (course / "pyproject.toml").is_file() else Path(__file__).resolve().parents[2]
-
-
 def _project() -> dict[str, Any]:
     project: dict[str, Any] = tomllib.loads(_text("pyproject.toml"))["project"]
     return project
 
 
 def _text(name: str) -> str:
+    """A file beside the course's ``pyproject.toml``, or else beside this package's."""
+    course = course_root()
+    root = course if (course / "pyproject.toml").is_file() else Path(__file__).resolve().parents[2]
     try:
-        return (_root() / name).read_text(encoding="utf-8")
+        return (root / name).read_text(encoding="utf-8")
     except OSError as error:
         raise UserError(f"The course's packages could not be read from {name}: {error.strerror}.") from None
 
@@ -84,19 +81,14 @@ def _pinned(requirements: Iterable[str]) -> list[str]:
     locked = re.findall(r"^([\w.-]+)==(\S+)$", _text("requirements.lock"), re.MULTILINE)
     versions = {_normal(name): version for name, version in locked}
     names = list(map(_name, requirements))
-    unlocked = [name for name in names if _project_of(name) not in versions]
+    unlocked = [name for name in names if _normal(name) not in versions]
     if unlocked:
         raise UserError(
             f"{', '.join(unlocked)}: in pyproject.toml, but not in requirements.lock. Run make lock."
         )
-    return [f"{name}=={versions[_project_of(name)]}" for name in names]
-
-
-def _project_of(name: str) -> str:
-    """``bleach`` of ``bleach[css]``."""
-    return _normal(name.partition("[")[0])
+    return [f"{name}=={versions[_normal(name)]}" for name in names]
 
 
 def _normal(name: str) -> str:
-    """A package's normalised name, by which registries compare names."""
-    return re.sub(r"[-_.]+", "-", name).lower()
+    """A package's name as registries compare names: ``bleach`` of ``Bleach[css]``."""
+    return re.sub(r"[-_.]+", "-", name.partition("[")[0]).lower()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import json
 import os
 import re
@@ -26,7 +24,7 @@ from autograder.course.masters import all_labs, course_header, course_root, lab_
 from autograder.course.policy import Settings
 from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
-from autograder.files import folder_name
+from autograder.files import folder_name, lasting_secret
 from autograder.sandbox.limits import Limits
 
 _chosen: Settings | None = None
@@ -99,7 +97,7 @@ def names_of_student(names: Iterable[str], student: str) -> list[str]:
     ]
 
 
-def extended_nobodies(lab: str, students: Collection[str] = ()) -> dict[str, list[str]]:
+def unknown_extensions(lab: str, students: Collection[str] = ()) -> dict[str, list[str]]:
     """Names with an extension in course.toml or extensions.csv that are neither on the class list nor ``students``."""
     there = {form for student in students for form in spellings(student)}
     named = {
@@ -260,11 +258,7 @@ def _lasting_salt() -> str:
         return os.environ["COURSE_SALT"]
     path = salt_file()
     try:
-        if not path.exists():
-            only_mine = functools.partial(os.open, mode=0o600)
-            with contextlib.suppress(FileExistsError), open(path, "x", opener=only_mine) as file:
-                file.write(secrets.token_hex(16))
-        salt = path.read_text().strip()
+        salt = lasting_secret(path, lambda: secrets.token_hex(16))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise UserError(

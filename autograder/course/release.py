@@ -14,31 +14,9 @@ from autograder.course.visible_files import data_files, files_below, let_everybo
 from autograder.errors import UserError
 from autograder.files import write_atomically
 
-_README = """# From Bigrams to Translators
-
-1. Unpack all labs into one folder (a later lab uses what you wrote in the earlier ones) and open a terminal in it.
-2. Once, with Python 3.11 to 3.13. The second line is for Linux and macOS; on Windows it is `.venv\\Scripts\\activate`.
-
-       python3 -m venv .venv
-       source .venv/bin/activate
-       {pip}
-       jupyter labextension disable @jupyter/nbgrader:create-assignment
-
-   {fetches} The last line hides a tool for teachers. Or with conda: `conda env create -f environment.yml`, then
-   `conda activate bigrams-to-translators`.
-3. `jupyter lab`, open the notebook in the lab's folder (such as `{lab}/{lab}.ipynb`), and run the cells from the top. The first
-   unpacks `kit.zip`: what the lab is built with, and its data.
-
-The next time only `source .venv/bin/activate` and `jupyter lab` are needed.
-
-Write each function where it says `YOUR CODE HERE`; the cell below it checks your work in words.
-When you are done: press Validate above the notebook. It saves, runs everything from a fresh start, and lists what is
-not done yet. Then hand in that notebook; or run `from coursekit import hand_in; hand_in()` in a new cell, which packs it
-as a zip file and says in words what is in it.
-
-On Colab, Kaggle or Binder: upload the notebook and, beside it, `kit.zip` of the lab's folder.
-On a Mac with an Intel processor there is no PyTorch any more for `pip`: labs 00 to 07 and 11 work there, the others on Colab.
-"""
+#: The README and environment of a folder of bundles, and the notebook's first cell. The cell unpacks the zip and removes it:
+#: there is one copy of the kit, and a newer bundle replaces it.
+_TEMPLATES = Path(__file__).with_name("release_templates")
 
 _PIP = "pip install -r requirements.txt"
 #: uv knows the index of PyTorch's CPU build.
@@ -48,31 +26,6 @@ _FETCHES = (
     "The third line fetches about 200 MB, which take 0.8 GB of disk; a slow machine needs three minutes."
 )
 _FETCHES_TORCH = "The third line fetches about 420 MB, half of it PyTorch, in one to three minutes; they take 1.6 GB of disk."
-
-_ENVIRONMENT = """# For conda: conda env create -f environment.yml
-name: bigrams-to-translators
-channels: [conda-forge]
-dependencies:
-  - python=3.11
-  - pip{torch}
-  - pip:
-      - -r requirements.txt
-"""
-
-
-#: Runs before the first import. It removes the zip, so that there is one copy of the kit, which a newer bundle replaces.
-_KIT_CELL = """# The course's kit and the lab's data come in kit.zip. This cell unpacks it, once.
-import importlib.util, os, zipfile
-if os.path.exists("kit.zip"):
-    with zipfile.ZipFile("kit.zip") as kit:
-        kit.extractall()
-    os.remove("kit.zip")
-    importlib.invalidate_caches()
-elif importlib.util.find_spec("coursekit") is None:
-    raise ModuleNotFoundError(
-        "This notebook came without the course's kit: put kit.zip, from the same folder as the notebook, "
-        "beside it (on Colab, upload it) and run this cell again."
-    )"""
 
 
 def release(lab: str, out: Path) -> Path:
@@ -87,7 +40,9 @@ def release(lab: str, out: Path) -> Path:
     notebook = released_notebook(lab)
     if not source_of_import(lab):  # imported notebooks do not use the kit
         first_code = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
-        notebook.cells.insert(first_code, nbformat.v4.new_code_cell(_KIT_CELL, id="kit"))
+        notebook.cells.insert(
+            first_code, nbformat.v4.new_code_cell(_template("first_cell.txt").rstrip(), id="kit")
+        )
     folder.mkdir(parents=True, exist_ok=True)
     try:
         _write_bundle(lab, folder, nbformat.writes(notebook) + "\n")
@@ -97,11 +52,15 @@ def release(lab: str, out: Path) -> Path:
     # The folder may already hold later labs.
     latest = max([lab, *(name for name in all_labs() if (out / name).is_dir())])
     small = needs_torch(latest) and not settings().torch_index
-    write_atomically(out / "README.md", _README.format(lab=lab, **_install(latest, small)))
+    write_atomically(out / "README.md", _template("README.md").format(lab=lab, **_install(latest, small)))
     torch = f"\n  - {conda_torch()}" if small else ""
-    write_atomically(out / "environment.yml", _ENVIRONMENT.format(torch=torch))
+    write_atomically(out / "environment.yml", _template("environment.yml").format(torch=torch))
     write_atomically(out / "requirements.txt", "\n".join(student_requirements(latest)) + "\n")
     return folder / f"{lab}.ipynb"
+
+
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _install(latest: str, small: bool) -> dict[str, str]:

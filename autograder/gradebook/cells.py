@@ -28,10 +28,8 @@ class LabCells:
     """A lab's cells as nbgrader classifies them, by ``grade_id``, in the notebook's order."""
 
     name: str
-    #: Cells that carry points: (maximum, "code" or "markdown", nbgrader's model).
-    graded: dict[str, tuple[float, str, type]]
-    #: Cells for answers: nbgrader's model.
-    answers: dict[str, type]
+    #: (``grade_id``, nbgrader's model) -> columns. A cell for an answer that carries points has two rows, a task one.
+    rows: dict[tuple[str, type], dict[str, Any]]
     #: Columns of the SourceCell rows.
     sources: dict[str, dict[str, Any]]
     #: A test cell's ``grade_id`` -> the question whose points it holds.
@@ -60,21 +58,18 @@ def lab_cells(spec: LabSpec) -> LabCells:
     for preprocessor in (ClearSolutions(), ComputeChecksums()):
         master, resources = preprocessor.preprocess(master, resources)
 
-    graded: dict[str, tuple[float, str, type]] = {}
-    answers: dict[str, type] = {}
+    rows: dict[tuple[str, type], dict[str, Any]] = {}
     sources: dict[str, dict[str, Any]] = {}
     for cell in master.cells:
         if not (is_grade(cell) or is_solution(cell) or is_locked(cell) or is_task(cell)):
             continue
         metadata = cell.metadata.nbgrader
         grade_id, checksum = metadata["grade_id"], metadata.get("checksum")
-        if is_grade(cell):
-            graded[grade_id] = (float(metadata["points"]), cell.cell_type, api.GradeCell)
         if is_solution(cell):
-            answers[grade_id] = api.SolutionCell
-        if is_task(cell):
-            graded[grade_id] = (float(metadata["points"]), cell.cell_type, api.TaskCell)
-            answers[grade_id] = api.TaskCell
+            rows[grade_id, api.SolutionCell] = {}
+        if is_grade(cell) or is_task(cell):
+            model = api.TaskCell if is_task(cell) else api.GradeCell
+            rows[grade_id, model] = {"max_score": float(metadata["points"]), "cell_type": cell.cell_type}
         sources[grade_id] = {
             "cell_type": cell.cell_type,
             "locked": bool(is_locked(cell)),
@@ -82,7 +77,7 @@ def lab_cells(spec: LabSpec) -> LabCells:
             "checksum": checksum,
         }
     question_of = _question_of(spec, master.cells)
-    return LabCells(spec.name, graded, answers, sources, question_of, _received_checksums(master))
+    return LabCells(spec.name, rows, sources, question_of, _received_checksums(master))
 
 
 def _received_checksums(saved: NotebookNode) -> dict[str, str]:
@@ -126,14 +121,9 @@ def save_lab(session: Session, lab: LabCells) -> SavedLab:
     named = {"name": lab.name, "assignment_id": assignment_id}
     notebook_id, _ = find_or_insert(session, api.Notebook, named, kernelspec=json.dumps(_KERNEL))
     _save_sources(session, lab, notebook_id)
-    wanted: dict[tuple[str, type], dict[str, Any]] = {
-        (name, model): {} for name, model in lab.answers.items()
-    }
-    for name, (points, cell_type, model) in lab.graded.items():
-        wanted[name, model] = {"max_score": points, "cell_type": cell_type}
-    ids = _save_cells(session, wanted, notebook_id, lab.name)
-    graded = {name: ids[name, model] for name, (_, _, model) in lab.graded.items()}
-    commented = {name: ids[name, model] for name, model in lab.answers.items()}
+    ids = _save_cells(session, lab.rows, notebook_id, lab.name)
+    graded = {name: ids[name, model] for name, model in lab.rows if model is not api.SolutionCell}
+    commented = {name: ids[name, model] for name, model in lab.rows if model is not api.GradeCell}
     _complete_submissions(session, notebook_id, graded, commented)
     return SavedLab(assignment_id, notebook_id, graded, commented)
 

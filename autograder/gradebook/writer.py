@@ -272,7 +272,7 @@ class GradebookWriter:
         student, submitted = storable(result.student), api.SubmittedAssignment
         find_or_insert(session, api.Student, {"id": student})
         mine = {"assignment_id": self._saved.assignment_id, "student_id": student}
-        timestamp = _timestamp(result.submitted_at)
+        timestamp = parse_time(result.submitted_at)
         submission_id, is_new = find_or_insert(session, submitted, mine, timestamp=timestamp)
         if not is_new:  # also for None: an old time must not stay
             session.execute(update(submitted), [{"id": submission_id, "timestamp": timestamp}])
@@ -413,7 +413,9 @@ def _auto_scores(
     """The automatic score of every graded cell; None, as in nbgrader, asks for a person."""
     points = {question.name: float(question.points) for question in result.questions}
     scores: dict[str, float | None] = {}
-    for name in lab.graded:
+    for name, model in lab.rows:
+        if model is api.SolutionCell:
+            continue
         if result.fault:
             scores[name] = None
         elif name in lab.question_of:
@@ -481,11 +483,6 @@ def storable(student: str) -> str:
     by the name of its folder in ``autograded/``, where Formgrader looks for it. The replacement is unique.
     """
     return folder_name(student)
-
-
-def _timestamp(submitted_at: str) -> datetime.datetime | None:
-    """A time as nbgrader stores it: UTC without a zone; None for an invalid time."""
-    return parse_time(submitted_at) if submitted_at else None
 
 
 def _engine(path: Path, busy_seconds: float) -> Any:

@@ -42,8 +42,8 @@ class Context:
     rubric: str = ""
 
     @property
-    def whole(self) -> str:
-        """One digest of the whole context. If it and the notebook's bytes are unchanged, nothing has to be done."""
+    def combined_digest(self) -> str:
+        """One digest of all parts. If it and the notebook's bytes are unchanged, nothing has to be done."""
         return digest(json.dumps([self.shared, self.questions, self.rubric], sort_keys=True))
 
     def question_keys(self, executed: Sequence[str]) -> dict[str, str]:
@@ -51,7 +51,7 @@ class Context:
         code = digest(*executed)
         shared = digest(json.dumps(self.shared, sort_keys=True))
         keys = {name: digest(code, shared, own) for name, own in self.questions.items()}
-        return {**keys, "code": code, "context": self.whole, "rubric": self.rubric}
+        return {**keys, "code": code, "context": self.combined_digest, "rubric": self.rubric}
 
 
 def context_of(lab: str, limits: Limits) -> Context:
@@ -72,8 +72,8 @@ def context_of(lab: str, limits: Limits) -> Context:
     described = {name: _described(lab, name) for name, _ in spec(lab).questions}
     questions = {n: _question_digest(lab, n, points, described[n]) for n, points in spec(lab).questions}
     prices = [(name, sorted(settings().lab(lab).rubric.get(name, {}).items())) for name in described]
-    told = [one.told for statements in described.values() for one in statements if one.told]
-    return Context(lab, shared, questions, digest(*told, repr(prices)))
+    texts = [one.text for statements in described.values() for one in statements if one.text]
+    return Context(lab, shared, questions, digest(*texts, repr(prices)))
 
 
 def kit_used(lab: str) -> list[Path]:
@@ -139,10 +139,10 @@ def _files_named(folder: Path, question: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Statement:
-    """Digests of a top-level statement without comments: what runs, and what people are told."""
+    """Digests of a top-level statement without comments: the code that runs, and the text for people."""
 
     run: str
-    told: str
+    text: str
 
 
 @lru_cache(maxsize=1024)
@@ -151,14 +151,14 @@ def _statements(source: str) -> list[_Statement]:
 
 
 def _statement(node: ast.stmt) -> _Statement:
-    """Digest a statement. Cost, reason and hint of a misconception are told; everything else runs."""
-    whole = ast.dump(node)
+    """Digest a statement. The cost, reason and hint of a misconception are text; all else is code."""
+    original = ast.dump(node)
     marks = [mark for mark in getattr(node, "decorator_list", []) if _is_misconception(mark)]
     for mark in marks:
         mark.keywords = [keyword for keyword in mark.keywords if keyword.arg not in _TOLD]
     if marks and isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
         node.body = node.body[1:] or [ast.Pass()]
-    return _Statement(digest(ast.dump(node)), digest(whole) if marks else "")
+    return _Statement(digest(ast.dump(node)), digest(original) if marks else "")
 
 
 #: The arguments of ``question.misconception`` that change only points and words.

@@ -20,6 +20,8 @@ DID_NOT_RUN = "the cell that should define it did not run"
 _MISSING_NAME = re.compile(r"NameError: name '(\w+)' is not defined")
 _PLACE = re.compile(r"(?s)(.*) \(line (\d+): (.*)\)")
 
+#: The begin of the sandbox's sentence about a cell that it ended.
+STOPPED = "This cell was stopped: "
 #: The most stopped cells that are named, and the most characters of their first lines.
 MOST_NAMED, LONGEST_LINE = 5, 80
 
@@ -31,7 +33,9 @@ def stopped_cells(repaired: Repaired, outcomes: Sequence[CellOutcome]) -> list[s
     notes = []
     for code, error in stopped[:MOST_NAMED]:
         first = next((line for line in code.splitlines() if line.strip()), "").strip().replace("`", "'")
-        notes.append(f"The cell that begins `{first[:LONGEST_LINE]}` stopped: {whole_sentences(error, 300)}")
+        how = whole_sentences(error, 300)
+        how = how.removeprefix("This cell ") if how.startswith(STOPPED) else f"stopped: {how}"
+        notes.append(f"The cell that begins `{first[:LONGEST_LINE]}` {how}")
     more = len(stopped) - MOST_NAMED
     return [*notes, *([f"{more} more of your cells stopped with an error."] if more > 0 else [])]
 

@@ -150,7 +150,7 @@ class Grader:
     def _grade(self, task: Task) -> SubmissionResult:
         began = time.perf_counter()
         submission, notebook = task.submission, task.notebook
-        keys = {"raw": notebook.digest, "context": self.context.whole}
+        keys = {"raw": notebook.digest, "context": self.context.combined_digest}
         if submission.path is None:
             return replace(self._nothing(submission, "missing", ()), keys=keys)
         try:
@@ -210,9 +210,11 @@ class Grader:
             budgets = Budgets(session, JudgeClock(), asked)
             outcomes = session.run_cells(sources)
             status = session.status
-            if session.note:
+            stopped = stopped_cells(repaired, outcomes)
+            why = session.note.partition(" was stopped: ")[2]
+            if session.note and not (why and any(one.endswith(f"` was stopped: {why}") for one in stopped)):
                 notes.append(_naming_the_question(session.note, self.template))
-            notes += stopped_cells(repaired, outcomes)
+            notes += stopped
             forbidden = self._forbidden(repaired.executed_source(), notes, asked)
             for name in asked:
                 judged[name] = self._judged(session, budgets, name, repaired, forbidden.get(name, ()), judged)

@@ -57,9 +57,9 @@ class _Statement:
     uses: frozenset[str]
 
 
-@lru_cache(maxsize=1)  # the questions of a notebook are looked at one after another
+@lru_cache(maxsize=1)  # all questions of a notebook are read before the next notebook
 def _read(lab: str, cells: tuple[str, ...]) -> list[_Statement]:
-    """The statements of a notebook in order, those in branches and loops one by one. Cells that are not plain Python have none."""
+    """The statements of a notebook in order, also those in branches and loops. Cells that are not plain Python have none."""
     given = _given_sources(lab)
     return [found for cell in cells for found in (_of_given if cell.strip() in given else _of_cell)(cell)]
 

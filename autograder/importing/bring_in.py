@@ -33,7 +33,7 @@ from autograder.grading.task import Task
 from autograder.grading.zygotes import Zygotes
 from autograder.importing.notebook import master_text, read_source
 from autograder.results import QuestionResult, SubmissionResult
-from autograder.testing.movable import TestCell, test_cells_of
+from autograder.testing.movable import GradedCell, graded_cells
 from autograder.testing.run import set_salt, tests_of
 
 _FILE_SIZE = 64 << 20
@@ -47,7 +47,7 @@ class Imported:
 
     lab: str
     master: Path
-    cells: tuple[TestCell, ...]
+    cells: tuple[GradedCell, ...]
     #: (grade_id, points) of the cells that a person grades.
     by_hand: tuple[tuple[str, float], ...]
     #: Cells that fail on the notebook's own answers, in this course or in nbgrader.
@@ -74,7 +74,7 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
         if place.exists():
             raise UserError(f"{place.relative_to(root)} is there already: nothing was written.")
     try:
-        cells = test_cells_of(notebook.cells)[0]
+        cells = graded_cells(notebook.cells)[0]
         for place in beside:
             target = root / "data" / lab / place
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
     )
 
 
-def _after_trial(cell: TestCell, own: QuestionResult) -> TestCell:
+def _after_trial(cell: GradedCell, own: QuestionResult) -> GradedCell:
     """The cell unchanged if its test passes on the notebook's ``own`` answer; else the next variant to try."""
     if cell.reason or own.points >= cell.points:
         return cell

@@ -15,7 +15,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import compute_checksum, is_solution
 
 from autograder.errors import UserError
-from autograder.testing.movable import TestCell
+from autograder.testing.movable import GradedCell
 
 _AUTOTEST = "AUTOTEST"
 
@@ -189,7 +189,7 @@ def _write_autotests(notebook: NotebookNode, path: Path) -> None:
 
 
 def master_text(
-    notebook: NotebookNode, lab: str, source: str, data: bool, cells: Sequence[TestCell] = ()
+    notebook: NotebookNode, lab: str, source: str, data: bool, cells: Sequence[GradedCell] = ()
 ) -> str:
     """The master of an imported lab: the notebook's cells in percent format, with unchanged nbgrader metadata.
 

@@ -13,22 +13,6 @@ from sqlalchemy.engine import URL
 from autograder.errors import UserError
 from autograder.files import write_atomically
 
-_CONFIG = """\"\"\"Points nbgrader at this folder; written by ``autograder formgrader``.\"\"\"
-
-from autograder.nbgrader_plugin.settings import apply_to
-
-c = get_config()  # noqa: F821
-apply_to(c)
-
-c.CourseDirectory.root = {root!r}
-c.CourseDirectory.course_id = "default_course"
-c.CourseDirectory.source_directory = {source!r}
-c.CourseDirectory.submitted_directory = {submitted!r}
-c.CourseDirectory.db_url = {database!r}
-c.ExchangeFactory.list = "autograder.nbgrader_plugin.settings.NoExchange"
-c.FormgradeExtension.debug = False
-"""
-
 
 def address_of(database: Path) -> str:
     """A database's URL for SQLAlchemy, with the path's special characters escaped."""
@@ -43,7 +27,8 @@ def configure(out: Path) -> Path:
     if not (out / "gradebook.db").is_file():
         raise UserError(f"There is no gradebook in {out}: grade a class into it first.")
     beside = out.parent / "submitted"
-    text = _CONFIG.format(
+    template = Path(__file__).with_name("formgrader_config.txt").read_text(encoding="utf-8")
+    text = template.format(
         root=str(out),
         source=str(course_root() / "solutions"),
         submitted=str(beside if beside.is_dir() and not (out / "submitted").is_dir() else out / "submitted"),
@@ -55,15 +40,8 @@ def configure(out: Path) -> Path:
 
 def command(out: Path, port: int = 8888, browser: bool = True) -> list[str]:
     """The command line that serves Formgrader on a graded folder."""
-    jupyter = [
-        sys.executable,
-        "-m",
-        "jupyter",
-        "lab",
-        f"--port={port}",
-        "--LabApp.default_url=/formgrader/gradebook",
-    ]
-    jupyter += [f"--notebook-dir={out}"] + ([] if browser else ["--no-browser"])
+    jupyter = [sys.executable, "-m", "jupyter", "lab", f"--port={port}", f"--notebook-dir={out}"]
+    jupyter += ["--LabApp.default_url=/formgrader/gradebook"] + ([] if browser else ["--no-browser"])
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         jupyter.append("--allow-root")
     return jupyter

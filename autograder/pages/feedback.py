@@ -17,7 +17,7 @@ from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import CellPoints, TeacherMarks, final_points
 from autograder.pages.own_code import OwnCode, code_cells, own_code
 from autograder.pages.places import Place, places_of
-from autograder.pages.render import counted_points, duration, plain, points, render
+from autograder.pages.render import plain, render
 from autograder.results import STATUSES, QuestionResult, SubmissionResult, TestResult
 from autograder.testing.run import NOT_WRITTEN
 
@@ -29,48 +29,47 @@ FAULT_SENTENCE = "Our grader had trouble with your notebook, which is not your f
 class AnswerView:
     """The view of one graded function or written answer on the page."""
 
-    #: "question" or "written".
-    kind: str
     number: int
     name: str
-    #: None until a person has read it.
-    points: float | None
     max_points: float
+    final: CellPoints
+    #: None for a written answer.
+    question: QuestionResult | None = None
     #: The teacher's comment, as HTML.
     comment: str = ""
     place: Place = field(default_factory=Place)
-    #: The reason for a written answer's points.
-    remark: str = ""
     #: None if all tests fail for the reason that the headline gives.
     tests: tuple[TestResult, ...] = ()
     #: A sentence about what is wrong; "" if nothing is, or if it is unknown.
     headline: str = ""
-    hint: str = ""
-    #: The student's error, if no line of ``code`` shows it.
-    error: str = ""
     code: OwnCode = field(default_factory=OwnCode)
     #: Whether nothing was written; then the page says only that.
     unwritten: bool = False
-    forbidden: tuple[str, ...] = ()
     #: Whether a person must still decide if that costs points.
     in_question: bool = False
     public_checks: tuple[tuple[bool, str], ...] = ()
-    by_hand: str = ""
+
+    @property
+    def kind(self) -> str:
+        """ "question" or "written"."""
+        return "question" if self.question is not None else "written"
+
+    @property
+    def points(self) -> float | None:
+        """The final points; None until a person has read a written answer."""
+        return None if self.question is None and self.final.score is None else self.final.final
+
+    @property
+    def hint(self) -> str:
+        """A misconception's hint, or, for a generated misconception, what its values show."""
+        if self.question is None:
+            return ""
+        return self.question.hint or (self.question.generated and self.question.cause) or ""
 
     @property
     def lost(self) -> float:
-        """The points that are certainly lost."""
+        """The points that are lost for certain."""
         return 0.0 if self.points is None else max(0.0, self.max_points - self.points)
-
-    @property
-    def failed(self) -> tuple[TestResult, ...]:
-        """The failed tests."""
-        return tuple(test for test in self.tests if not test.passed)
-
-    @property
-    def passed(self) -> tuple[TestResult, ...]:
-        """The passed tests."""
-        return tuple(test for test in self.tests if test.passed)
 
 
 class FeedbackWriter:
@@ -103,8 +102,9 @@ class FeedbackWriter:
             for number, question in enumerate(self._all(result), 1)
         ]
         written = [
-            _written(number, name, most, final.written[name], result.readable)
+            AnswerView(number, name, most, mark, unwritten=mark.manual is None and mark.score is not None)
             for number, (name, most) in enumerate(self.spec.written, 1)
+            for mark in (final.written[name],)
         ]
         answers = [
             replace(
@@ -115,7 +115,6 @@ class FeedbackWriter:
             )
             for one in (*questions, *written)
         ]
-        waiting = [one for one in answers if one.points is None]
         open_ = [one for one in answers if judged and (one.lost > 1e-9 or one.in_question)]
         return {
             "student": plain(result.student, 200),
@@ -125,16 +124,17 @@ class FeedbackWriter:
             "status": FAULT_SENTENCE if result.fault else STATUSES[result.status].for_student,
             "all_ran": result.status == "graded",
             "judged": judged,
-            "run_notes": [note for note in result.notes if note in first],
+            "readable": result.readable,
+            "run_notes": [note for note in result.notes if note in first and not _in_a_card(note, result)],
             "notes": [note for note in result.notes if note not in first],
             "changes": [one for one in open_ if not one.unwritten],
             "unwritten": [one for one in open_ if one.unwritten],
             "nothing_written": judged and {one.unwritten for one in questions} == {True},
             "others": [one for one in answers if one not in open_ and one.points is not None],
-            "waiting": waiting,
-            "late": _late(result.lab, marks),
+            "waiting": [one for one in answers if one.points is None],
+            "seconds_late": marks.seconds_late,
+            "closed": settings().is_closed(result.lab, marks.seconds_late, marks.due),
             "late_penalty": final.late_penalty,
-            "waits": _waiting(waiting),
             "unseen": result.lab not in all_labs() or not source_of_import(result.lab),
             "score": final.total,
             "max_score": sum(one.max_points for one in answers if one.points is not None),
@@ -147,37 +147,29 @@ class FeedbackWriter:
         return (*result.questions, *silent)
 
 
+def _in_a_card(note: str, result: SubmissionResult) -> bool:
+    """Whether the card of a question names the error that the note names."""
+    error = note.partition(" stopped: ")[2]
+    return bool(error) and any(q.did_not_run and (q.cause or "").endswith(error) for q in result.questions)
+
+
 def _question(
     number: int, question: QuestionResult, final: CellPoints, cells: Sequence[tuple[str, str]]
 ) -> AnswerView:
-    words = []
-    if final.manual is not None and final.manual != question.points:
-        words.append(
-            f"Your teacher looked at this and gave {counted_points(final.manual)} "
-            f"(the tests gave {points(question.points)})."
-        )
-    if final.extra_credit:
-        words.append(f"Your teacher added {counted_points(final.extra_credit)} of extra credit.")
     headline, messages = _headline(question), {test.message for test in question.tests if not test.passed}
     one_reason = len(messages) == 1 and (question.did_not_run or _same(next(iter(messages)), headline))
-    code = own_code(cells, question)
+    says_more = not one_reason or any(test.passed for test in question.tests)
     return AnswerView(
-        kind="question",
-        number=number,
-        name=question.name,
-        points=final.final,
-        max_points=question.max_points,
-        tests=()
-        if one_reason and not any(test.passed for test in question.tests)
-        else _without_repeats(question.tests),
+        number,
+        question.name,
+        question.max_points,
+        final,
+        question,
+        tests=_without_repeats(question.tests) if says_more else (),
         headline=headline,
-        hint=question.hint or (question.generated and question.cause) or "",
-        error="" if code.error else plain(question.error, 2000),
-        code=code,
+        code=own_code(cells, question),
         unwritten={test.message for test in question.tests} == {NOT_WRITTEN},
-        forbidden=question.forbidden,
         in_question=question.in_question and final.manual is None,
-        by_hand=" ".join(words),
     )
 
 
@@ -211,15 +203,6 @@ def _without_repeats(tests: tuple[TestResult, ...]) -> tuple[TestResult, ...]:
     return tuple(kept)
 
 
-def _written(number: int, name: str, most: float, final: CellPoints, readable: bool) -> AnswerView:
-    """A written answer. The remark says why nobody needs to read it."""
-    view = AnswerView("written", number, name, None if final.score is None else final.final, most)
-    if final.manual is not None or (readable and final.score is None):
-        return view
-    remark = "There was no answer to read." if readable else "There was no notebook to read it from."
-    return replace(view, remark=remark, unwritten=True)
-
-
 def _comment(marks: TeacherMarks, name: str) -> str:
     """A teacher's comment as HTML. It is markdown with formulas, as in Formgrader."""
     if not (text := marks.comments.get(name)):
@@ -231,25 +214,5 @@ def _comment(marks: TeacherMarks, name: str) -> str:
 
 def _when(submitted_at: str) -> str:
     """The time as "2 March 2026, 10:00 UTC", or the text itself if it is no time."""
-    time = parse_time(submitted_at) if submitted_at else None
+    time = parse_time(submitted_at)
     return f"{time.day} {time:%B %Y, %H:%M} UTC" if time else plain(submitted_at, 60)
-
-
-def _late(lab: str, marks: TeacherMarks) -> str:
-    if marks.seconds_late <= 0:
-        return ""
-    if settings().is_closed(lab, marks.seconds_late, marks.due):
-        return (
-            "It came in after the lab had closed, so it has no points. If you had a reason, please talk to your teacher, "
-            "who can give you an extension."
-        )
-    cost = f", which costs {counted_points(marks.late_penalty)}" if marks.late_penalty else ""
-    return f"It came in {duration(marks.seconds_late)} after the due date{cost}."
-
-
-def _waiting(answers: Sequence[AnswerView]) -> str:
-    if not answers:
-        return ""
-    more = points(sum(answer.max_points for answer in answers))
-    which = "Your written answer has" if len(answers) == 1 else "Your written answers have"
-    return f"{which} not been read yet: up to {more} more points."

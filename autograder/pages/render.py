@@ -23,6 +23,11 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202
 #: Asterisks inside words, next to spaces, or in code are no emphasis: ``a * b * c`` stays unchanged.
 _STRONG = re.compile(r"(?<![\w*])\*\*(?=\S)([^*<>]+?)(?<=\S)\*\*(?![\w*])")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*<>]+?)(?<=\S)\*(?![\w*])")
+#: Code in a sentence without backticks: calls, names with dots or underscores, True, False, None.
+_BARE = re.compile(
+    r"`[^`\n]*`|\b(?!e\.g|i\.e)(True|False|None(?! of)|[A-Za-z]\w*(?:\.[A-Za-z_]\w*)+(?:\([^()]*\))?"
+    r"|[A-Za-z]\w*_\w+(?:\([^()]*\))?|[a-z]\w*\([^()]+\))(?!\w)"
+)
 _CODE = re.compile(r"``(.+?)``|`([^`\n]+)`")
 
 
@@ -47,8 +52,9 @@ def sentence(text: str) -> Markup:
 
 
 def prose(text: str) -> Markup:
-    """Escaped paragraphs by the course's authors, with `code`, *emphasis* and **strong** emphasis."""
+    """Escaped paragraphs by the course's authors, with code, *emphasis* and **strong** emphasis."""
     paragraphs = []
+    text = _BARE.sub(lambda found: f"`{found[1]}`" if found[1] else found[0], text)
     for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(text)):
         html = str(sentence(" ".join(paragraph.split())))
         html = _STRONG.sub(r"<strong>\1</strong>", html)
@@ -111,16 +117,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters.update(
-        plain=plain,
-        breakable=breakable,
-        points=points,
-        share=share,
-        sentence=sentence,
-        prose=prose,
-        counted_points=counted_points,
-        duration=duration,
-    )
+    for each in (plain, breakable, points, share, sentence, prose, counted_points, duration):
+        environment.filters[each.__name__] = each
     environment.globals["style"] = Markup((TEMPLATES / "style.css").read_text(encoding="utf-8"))
     return environment
 

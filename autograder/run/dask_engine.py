@@ -175,7 +175,7 @@ class Graders(WorkerPlugin):
     def __init__(self, assignment: Assignment):
         self.assignment = assignment
         self.files = _packed(assignment)
-        identity = f"{assignment.context.whole} {assignment.settings.salt}".encode() + self.files
+        identity = f"{assignment.context.combined_digest} {assignment.settings.salt}".encode() + self.files
         #: A name for this assignment's graders: other runs have their own, and a killed run may have left these.
         self.name = f"autograder-{hashlib.sha256(identity).hexdigest()[:16]}"
         self.folder = ""

@@ -43,7 +43,7 @@ def make_plan(
     to_grade, unchanged, reasons = [], [], {}
     for notebook in notebooks:
         student, key = notebook.submission.student, notebook.digest
-        if key and not force and earlier.keys.get(student) == (key, context.whole):
+        if key and not force and earlier.keys.get(student) == (key, context.combined_digest):
             unchanged.append(student)
         else:
             to_grade.append(notebook)

@@ -269,10 +269,10 @@ def write_demos(pages: Iterable[Path]) -> None:
 
 def known_answers(lab: str) -> Iterator[str]:
     """Sources that students may have in common without copying: the catalogue's answers and the master's."""
-    from autograder.course.masters import solved
+    from autograder.course.masters import solution_sources
     from autograder.questions.engine.answers import answers_of, source_of
 
     for by in answers_of(lab).values():
         for answers in by.values():
             yield from filter(None, map(source_of, answers))
-    yield from solved(lab).values()
+    yield from solution_sources(lab).values()

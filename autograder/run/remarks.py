@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 from autograder.course.lists import summarize_names
-from autograder.course.policy_file import class_list, extended_nobodies, extension_of, settings
+from autograder.course.policy_file import class_list, extension_of, settings, unknown_extensions
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
 from autograder.results import EARLIER_NOTE, SubmissionResult
@@ -57,7 +57,7 @@ def remarks(
     ]
     sentences += [
         f"{file} gives an extension to nobody of this class: {summarize_names(sorted(names))}."
-        for file, names in extended_nobodies(lab, students).items()
+        for file, names in unknown_extensions(lab, students).items()
     ]
     elsewhere = [result.student for result in results if result.status == "missing" and result.notes]
     if elsewhere:

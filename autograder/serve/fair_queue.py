@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import statistics
 import threading
-import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
 
 from autograder.serve.journal import Attempt
 
@@ -16,28 +14,26 @@ FIRST_GUESS = 1.0
 SLOW, TIMES = 30.0, 3.0
 #: The number of guesses that count in the median, because a class's first notebooks alone do not tell what is usual.
 GUESSES = 5
-#: The student of a slow notebook comes after the others for this many times its duration.
-BEHIND = 5.0
 
 
 class FairQueue:
     """The waiting attempts, by student. Its methods may be called from any thread.
 
-    At most one notebook of a student is graded at a time. Students with slow notebooks come after the others, and with two
-    or more graders they never occupy the last one. ``rules.may_hand_in`` bounds the length of the queue.
+    At most one notebook of a student is graded at a time. Students whose last notebook was slow come after the others, and
+    with two or more graders they never occupy the last one. ``rules.may_hand_in`` bounds the length of the queue.
     """
 
-    def __init__(self, workers: int, clock: Callable[[], float] = time.monotonic):
+    def __init__(self, workers: int):
         self.workers = workers
-        self._clock = clock
         self._changed = threading.Condition()
         self._waiting: OrderedDict[str, deque[Attempt]] = OrderedDict()
         #: The students whose notebook is being graded.
         self._under_way: set[str] = set()
-        #: student -> time until which they come after the others.
-        self._behind_until: dict[str, float] = {}
+        #: The seconds of each student's last notebook and of everybody's last ones, and how many slow ones are running.
+        self._last: dict[str, float] = {}
+        self._took: deque[float] = deque([FIRST_GUESS] * GUESSES, maxlen=50)
+        self._slow = SLOW
         self._closed = False
-        self._took: deque[float] = deque(maxlen=50)
 
     def __len__(self) -> int:
         with self._changed:
@@ -72,19 +68,16 @@ class FairQueue:
         return min(free, key=self._is_slow, default=None)
 
     def _is_slow(self, student: str) -> bool:
-        return self._clock() < self._behind_until.get(student, 0.0)
+        return self._last.get(student, 0.0) > self._slow
 
     def done(self, attempt: Attempt, seconds: float | None = None) -> None:
         """Note that grading an attempt took ``seconds``; None if it was not graded."""
         with self._changed:
             self._under_way.discard(attempt.student)
             if seconds is not None:
-                if seconds > max(SLOW, TIMES * statistics.median((*self._took, *[FIRST_GUESS] * GUESSES))):
-                    until = self._clock() + BEHIND * seconds
-                    self._behind_until[attempt.student] = max(
-                        until, self._behind_until.get(attempt.student, until)
-                    )
+                self._last[attempt.student] = seconds
                 self._took.append(seconds)
+                self._slow = max(SLOW, TIMES * statistics.median(self._took))
             self._changed.notify_all()
 
     def waiting_of(self, student: str) -> int:
@@ -111,7 +104,7 @@ class FairQueue:
     def seconds_for(self, ahead: int) -> float:
         """The estimated seconds until an attempt with ``ahead`` others before it is graded, from the recent median."""
         with self._changed:
-            return statistics.median(self._took or (FIRST_GUESS,)) * (ahead // self.workers + 1)
+            return statistics.median(self._took) * (ahead // self.workers + 1)
 
     def close(self) -> None:
         """Release the threads that wait for an attempt. Waiting attempts stay in the journal."""

@@ -99,6 +99,7 @@ class Home(Handler):
             "name": lab,
             "title": spec(lab).title,
             "due": f"{settings().local(due):%-d %B, %H:%M}" if due else "",
+            "policy": settings().live_of(lab),
             "closes": rules.clock(closing) if closing is not None else "",
             "ends": running.ends if running else None,
         }
@@ -190,12 +191,10 @@ def feedback_on(journal: Journal, attempt: Attempt, demos: str) -> str:
 def marks_on(journal: Journal, attempt: Attempt) -> TeacherMarks:
     """The team's decisions on an attempt. Written answers wait for a person."""
     lab_spec, cells = spec(attempt.lab), test_cells(spec(attempt.lab))
-    overruled = [
-        event.details for event in journal.events("overrule", lab=attempt.lab, student=attempt.student)
-    ]
+    overruled = journal.overruled().get((attempt.lab, attempt.student), {})
     return TeacherMarks(
-        scores={cells[one["question"]]: one["points"] for one in overruled if one["question"] in cells},
-        comments={one["question"]: one["why"] for one in overruled},
+        scores={cells[name]: one["points"] for name, one in overruled.items() if name in cells},
+        comments={name: one["why"] for name, one in overruled.items()},
         waiting=tuple(name for name, _ in lab_spec.written),
     )
 

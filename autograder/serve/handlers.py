@@ -13,6 +13,7 @@ from tornado.http1connection import HTTP1Connection
 from tornado.iostream import IOStream
 from tornado.web import HTTPError, RequestHandler
 
+from autograder.course.policy_file import class_list, settings
 from autograder.pages.render import render
 from autograder.serve.journal import digest_of_token
 from autograder.serve.service import Service
@@ -28,6 +29,12 @@ class Person:
 
     name: str
     team: bool = False
+
+    @property
+    def called(self) -> str:
+        """The name in the class list, or the user name."""
+        known = class_list().find(self.name)
+        return known.name if known is not None and known.name else self.name
 
 
 class Failure(HTTPError):
@@ -177,6 +184,7 @@ class Handler(RequestHandler):
             render(
                 f"live/{template}",
                 base=base,
+                course=settings().name,
                 person=person,
                 xsrf=xsrf,
                 nonce=self._nonce,

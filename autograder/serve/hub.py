@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -29,14 +28,8 @@ def started_by_hub() -> tuple[str, str, int]:
     return prefix, where.hostname, where.port
 
 
-#: Seconds in which the hub must identify a person, and how many of these requests may wait.
-ANSWERS_WITHIN, WAITING = 5, 500
-#: The most logins under way that are remembered, and the most characters of the page address in one.
-LOGINS, LONGEST_ADDRESS = 20_000, 500
-
-
-#: The hub's record of a person; None for a stranger.
-_Model = dict[str, Any] | None
+#: Seconds in which the hub must identify a person, and the most characters of the page address in a login.
+ANSWERS_WITHIN, LONGEST_ADDRESS = 5, 500
 
 
 class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
@@ -45,12 +38,15 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
     The hub is asked without blocking other requests: strangers can cause any number of these questions.
     """
 
-    _model: _Model = None
-    _waiting = 0
+    #: The hub's record of the person who sent the request; None for a stranger.
+    _model: dict[str, Any] | None = None
 
     async def prepare(self) -> None:  # type: ignore[override]  # tornado awaits it
         """Ask the hub who sent the request. Redirect unknown browsers to the hub's login."""
-        self._model = await self._ask()
+        try:
+            self._model = await asyncio.wait_for(self._asked(), ANSWERS_WITHIN)
+        except (TimeoutError, HTTPError):
+            raise Failure(503, "The hub does not answer who you are: try again in a minute") from None
         self.__dict__.pop("_current_user", None)  # cached before the hub had answered
         super().prepare()
         looking = "text/html" in self.request.headers.get("Accept", "")
@@ -59,47 +55,16 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
                 raise Failure(403, "The hub does not let you use this service")
             self.redirect(self._login())
 
-    async def _ask(self) -> _Model:
-        """The hub's record of the person who sent the request; None for a stranger."""
-        token = self.hub_auth.get_token(self) if self._bearer is None else self._bearer
-        if not token:
-            return None
-        if self._is_known(token):
-            return cast(_Model, await self._user())
-        if OnHub._waiting >= WAITING:
-            raise Failure(503, "Too many people ask the hub at once: try again in a minute")
-        OnHub._waiting += 1
-        try:
-            model = cast(_Model, await asyncio.wait_for(self._user(), ANSWERS_WITHIN))
-        except (TimeoutError, HTTPError):
-            raise Failure(503, "The hub does not answer who you are: try again in a minute") from None
-        finally:
-            OnHub._waiting -= 1
-        if model is None:  # strangers must not fill the cache
-            self.hub_auth.cache.pop(self._place_of(token), None)
-        return model
-
-    def _user(self) -> Any:
+    def _asked(self) -> Any:
         """An awaitable for the hub's record of the person, from a program's token or a browser's cookie."""
         if self._bearer is not None:
             return self.hub_auth.user_for_token(self._bearer, sync=False)
         return self.hub_auth.get_user(self, sync=False)
 
-    def _place_of(self, token: str) -> str:
-        """The key under which ``jupyterhub`` caches the hub's answer about a token."""
-        session = self.hub_auth.get_session_id(self) if self._bearer is None else ""
-        return f"token:{session}:{hashlib.sha256(token.encode('utf8', 'replace')).hexdigest()}"
-
-    def _is_known(self, token: str) -> bool:
-        return self._place_of(token) in self.hub_auth.cache
-
     def _login(self) -> str:
-        """The address of the hub's login, which remembers the requested page. Long addresses and old logins are dropped."""
+        """The address of the hub's login, which remembers the requested page. Long addresses are refused."""
         if len(self.request.uri or "") > LONGEST_ADDRESS:
             raise Failure(414, "No page here has such a long address")
-        under_way = self.hub_auth._oauth_states
-        while len(under_way) > LOGINS:
-            del under_way[next(iter(under_way.values))]
         return str(self.get_login_url())
 
     def get_current_user(self) -> Person | None:

@@ -26,22 +26,6 @@ from typing import Any
 from autograder.errors import GradingError, UserError
 from autograder.results import UNREAD, SubmissionResult
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS attempts (
-    id INTEGER PRIMARY KEY, lab TEXT NOT NULL, student TEXT NOT NULL, number INTEGER NOT NULL, receipt TEXT NOT NULL UNIQUE,
-    digest TEXT NOT NULL, size INTEGER NOT NULL, received REAL NOT NULL, graded REAL,
-    status TEXT, score REAL, fault INTEGER, points TEXT,
-    UNIQUE (lab, student, number));
-CREATE INDEX IF NOT EXISTS waiting_attempts ON attempts (id) WHERE graded IS NULL;
-CREATE TABLE IF NOT EXISTS results (attempt INTEGER PRIMARY KEY, result TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS invitations (token TEXT PRIMARY KEY, student TEXT NOT NULL UNIQUE, team INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS events (
-    id INTEGER PRIMARY KEY, at REAL NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL, lab TEXT NOT NULL,
-    student TEXT NOT NULL, details TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS notes (
-    kind TEXT NOT NULL, name TEXT NOT NULL, at REAL NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, name));
-"""
-
 #: The columns of an attempt. Its result may be large and is in a table of its own, so that lists do not read it.
 _LISTED = "id, lab, student, number, receipt, digest, size, received, graded, status, score, fault, points"
 
@@ -51,7 +35,7 @@ _LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
 @dataclass(frozen=True)
 class Verdict:
-    """The summary of an attempt's result for lists and counts. ``Journal.result`` has the full result."""
+    """The summary of an attempt's result with the team's decisions. ``Journal.result`` has the tests' full result."""
 
     status: str
     score: float
@@ -137,7 +121,7 @@ class Journal:
             with self._database():
                 self._db.execute("PRAGMA journal_mode = WAL")
                 self._db.execute("PRAGMA synchronous = FULL")
-                self._db.executescript(_SCHEMA)
+                self._db.executescript(Path(__file__).with_suffix(".sql").read_text(encoding="utf-8"))
         except OSError as error:
             raise UserError(f"The folder {folder} cannot be written to: {error.strerror}.") from None
         _to_disk(self.folder)
@@ -203,9 +187,8 @@ class Journal:
 
     def result(self, attempt: Attempt) -> SubmissionResult | None:
         """The full result of an attempt; None until it is graded."""
-        with self._database():
-            row = self._db.execute("SELECT result FROM results WHERE attempt = ?", (attempt.id,)).fetchone()
-        return _result(row[0]) if row else None
+        rows = self._run("SELECT result FROM results WHERE attempt = ?", attempt.id)
+        return _result(rows[0][0]) if rows else None
 
     def attempts(self, lab: str, student: str | None = None) -> list[Attempt]:
         """The attempts at a lab, of one student or of all, oldest first."""
@@ -240,70 +223,57 @@ class Journal:
                 self._db.execute("DELETE FROM results WHERE attempt = ?", (attempt.id,))
 
     def _attempts(self, where: str, *values: object) -> list[Attempt]:
-        with self._database():
-            rows = self._db.execute(f"SELECT {_LISTED} FROM attempts {where} ORDER BY id", values).fetchall()
-        return [_attempt(dict(row)) for row in rows]
+        rows = self._run(f"SELECT {_LISTED} FROM attempts {where} ORDER BY id", *values)
+        decided = self.overruled() if rows else {}
+        return [_attempt(dict(row), decided.get((row["lab"], row["student"]), {})) for row in rows]
 
     # People
 
     def invite(self, student: str, *, team: bool = False) -> str:
         """A new token for a person, which makes their old one invalid. Only its digest is stored."""
         token = secrets.token_urlsafe(24)
-        with self._lock, self._database():
-            self._db.execute("DELETE FROM invitations WHERE student = ?", (student,))
-            self._db.execute(
-                "INSERT INTO invitations VALUES (?, ?, ?)", (digest_of_token(token), student, team)
-            )
+        with self._lock:
+            self._run("DELETE FROM invitations WHERE student = ?", student)
+            self._run("INSERT INTO invitations VALUES (?, ?, ?)", digest_of_token(token), student, team)
         return token
 
     def invited(self, digest: str) -> tuple[str, bool] | None:
         """The person whose token has this digest, and whether they belong to the team."""
-        with self._database():
-            row = self._db.execute(
-                "SELECT student, team FROM invitations WHERE token = ?", (digest,)
-            ).fetchone()
-        return (row[0], bool(row[1])) if row else None
+        rows = self._run("SELECT student, team FROM invitations WHERE token = ?", digest)
+        return (rows[0][0], bool(rows[0][1])) if rows else None
 
     def everybody_invited(self) -> set[str]:
         """The names of all people with a token."""
-        with self._database():
-            return {name for (name,) in self._db.execute("SELECT student FROM invitations")}
+        return {name for (name,) in self._run("SELECT student FROM invitations")}
 
     def digest_of(self, student: str, *, team: bool) -> str:
         """The digest of the token of a person whom another system has identified. A person without a token gets one."""
         with self._lock:
-            with self._database():
-                self._db.execute("UPDATE invitations SET team = ? WHERE student = ?", (team, student))
-                query = "SELECT token FROM invitations WHERE student = ?"
-                row = self._db.execute(query, (student,)).fetchone()
-            return str(row[0]) if row else digest_of_token(self.invite(student, team=team))
+            self._run("UPDATE invitations SET team = ? WHERE student = ?", team, student)
+            rows = self._run("SELECT token FROM invitations WHERE student = ?", student)
+            return str(rows[0][0]) if rows else digest_of_token(self.invite(student, team=team))
 
     def is_team(self, name: str) -> bool | None:
         """Whether the person belongs to the team; None for a person without a token."""
-        with self._database():
-            row = self._db.execute("SELECT team FROM invitations WHERE student = ?", (name,)).fetchone()
-        return bool(row[0]) if row else None
+        rows = self._run("SELECT team FROM invitations WHERE student = ?", name)
+        return bool(rows[0][0]) if rows else None
 
     # Notes about other systems
 
     def note(self, kind: str, name: str, value: Any) -> None:
         """Store a JSON value under this kind and name, replacing an earlier value."""
-        with self._database():
-            row = (kind, name, time.time(), json.dumps(value))
-            self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)", row)
+        query = "INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)"
+        self._run(query, kind, name, time.time(), json.dumps(value))
 
     def notes(self, kind: str) -> dict[str, Any]:
         """All values stored under this kind, by name."""
-        with self._database():
-            rows = self._db.execute("SELECT name, value FROM notes WHERE kind = ?", (kind,)).fetchall()
+        rows = self._run("SELECT name, value FROM notes WHERE kind = ?", kind)
         return {name: json.loads(value) for name, value in rows}
 
     def noted(self, kind: str, name: str) -> Any:
         """The value stored under this kind and name, or None."""
-        with self._database():
-            query = "SELECT value FROM notes WHERE kind = ? AND name = ?"
-            row = self._db.execute(query, (kind, name)).fetchone()
-        return json.loads(row[0]) if row else None
+        rows = self._run("SELECT value FROM notes WHERE kind = ? AND name = ?", kind, name)
+        return json.loads(rows[0][0]) if rows else None
 
     def is_first_use(self, kind: str, name: str, seconds: float) -> bool:
         """Whether a name is used for the first time within ``seconds``. Notes the use and forgets older ones."""
@@ -317,11 +287,8 @@ class Journal:
 
     def log(self, who: str, what: str, lab: str = "", student: str = "", **details: Any) -> None:
         """Log an action of a person."""
-        row = (time.time(), who, what, lab, student, json.dumps(details, ensure_ascii=False))
-        with self._database():
-            self._db.execute(
-                "INSERT INTO events (at, who, what, lab, student, details) VALUES (?, ?, ?, ?, ?, ?)", row
-            )
+        query = "INSERT INTO events (at, who, what, lab, student, details) VALUES (?, ?, ?, ?, ?, ?)"
+        self._run(query, time.time(), who, what, lab, student, json.dumps(details, ensure_ascii=False))
 
     def events(
         self, *what: str, lab: str | None = None, student: str | None = None, last: int = -1
@@ -332,9 +299,20 @@ class Journal:
         for column, value in (("lab", lab), ("student", student)):
             if value is not None:
                 query, values = f"{query} AND {column} = ?", [*values, value]
-        with self._database():
-            rows = self._db.execute(f"{query} ORDER BY id DESC LIMIT ?", (*values, last)).fetchall()
+        rows = self._run(f"{query} ORDER BY id DESC LIMIT ?", *values, last)
         return [Event(**{**dict(row), "details": json.loads(row["details"])}) for row in reversed(rows)]
+
+    def overruled(self) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+        """(lab, student) -> question -> the team's last decision on its points."""
+        last: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+        for event in self.events("overrule"):
+            last.setdefault((event.lab, event.student), {})[event.details["question"]] = event.details
+        return last
+
+    def _run(self, query: str, *values: object) -> list[sqlite3.Row]:
+        """Run one statement and return its rows."""
+        with self._database():
+            return self._db.execute(query, values).fetchall()
 
     @contextmanager
     def _database(self) -> Iterator[None]:
@@ -361,11 +339,15 @@ class Journal:
                 raise
 
 
-def _attempt(row: dict[str, Any]) -> Attempt:
+def _attempt(row: dict[str, Any], overruled: dict[str, dict[str, Any]]) -> Attempt:
+    """The attempt of a row; the team's decisions replace the tests' points."""
     status, score, fault, points = (row.pop(name) for name in ("status", "score", "fault", "points"))
     if row["graded"] is None:
         return Attempt(**row)
-    return Attempt(**row, verdict=Verdict(status, score, bool(fault), json.loads(points)))
+    tests = json.loads(points)
+    final = tests | {question: one["points"] for question, one in overruled.items()}
+    score = round(score + sum(final.values()) - sum(tests.values()), 2)
+    return Attempt(**row, verdict=Verdict(status, score, bool(fault), final))
 
 
 @lru_cache(maxsize=500)
@@ -381,13 +363,10 @@ def digest_of_token(token: str) -> str:
 
 def _digest_on_disk(file: Path) -> tuple[str, int]:
     """SHA-256 and size of a file, after its bytes have reached the disk."""
-    digest, size = hashlib.sha256(), 0
     with file.open("rb") as opened:
-        while block := opened.read(1 << 20):
-            digest.update(block)
-            size += len(block)
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
         os.fsync(opened.fileno())
-    return digest.hexdigest(), size
+        return digest, os.fstat(opened.fileno()).st_size
 
 
 def _to_disk(folder: Path) -> None:

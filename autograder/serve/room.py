@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.course.policy_file import spec
+from autograder.course.policy_file import class_list, spec
 from autograder.pages.places import demo_names, demo_of
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.serve.journal import Attempt, Journal
@@ -35,6 +35,7 @@ class Room:
     def __init__(self, lab: str):
         self.lab = lab
         self.exercise: Exercise | None = None
+        #: The verdicts; one without questions is of a notebook that could not be read.
         self.verdicts: list[tuple[Attempt, tuple[QuestionResult, ...]]] = []
         self.waiting: set[int] = set()
         #: A number that grows with each change.
@@ -63,8 +64,7 @@ class Room:
         """Note the verdict on an attempt."""
         self.waiting.discard(attempt.id)
         self.version += 1
-        if result.readable and not result.fault:
-            self.verdicts.append((attempt, result.questions))
+        self.verdicts.append((attempt, result.questions if result.readable and not result.fault else ()))
 
     def set_exercise(self, exercise: Exercise | None) -> None:
         """Set the exercise after it was started or stopped."""
@@ -80,13 +80,15 @@ class Room:
             since, until = self.exercise.started, self.exercise.stopped or until
         latest: dict[str, tuple[QuestionResult, ...]] = {}
         for attempt, questions in self.verdicts:
-            if since <= attempt.received <= until:
+            if since <= attempt.received <= until and (questions or attempt.student not in latest):
                 latest[attempt.student] = questions
         demos = demo_names(self.lab)
         ended = self.exercise is None or self.exercise.stopped is not None
         return {
             "view": view,
             "students": len(latest),
+            "unread": sum(not questions for questions in latest.values()),
+            "class": len(class_list().people),
             "waiting": len(self.waiting),
             "running": not ended,
             "started": self.exercise.started if self.exercise else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -117,7 +118,7 @@ def card_of(attempt: Attempt, result: SubmissionResult | None, used: int, queue:
         "state": "waiting",
         "questions": [],
     }
-    if result is None:
+    if result is None or attempt.verdict is None:
         ahead = queue.ahead_of(attempt) or 0
         return card | {"ahead": ahead, "seconds": math.ceil(queue.seconds_for(ahead))}
     points = shows_points(attempt.lab, attempt.student)
@@ -126,7 +127,9 @@ def card_of(attempt: Attempt, result: SubmissionResult | None, used: int, queue:
         when = f" on {clock(closing)}" if closing is not None else ""
         message = f"You will see the verdict when the lab has closed{when}."
         return card | {"state": "kept", "message": message}
-    return card | _verdict(result, points)
+    final = attempt.verdict.points
+    questions = tuple(replace(q, points=final.get(q.name, q.points)) for q in result.questions)
+    return card | _verdict(replace(result, score=attempt.verdict.score, questions=questions), points)
 
 
 def _verdict(result: SubmissionResult, points: bool) -> dict[str, Any]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import secrets
 import shutil
 import tempfile
 import threading
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,7 @@ from autograder.course.masters import course_root, use_root
 from autograder.course.policy_file import class_list, limits_of
 from autograder.course.visible_files import write_kit
 from autograder.errors import GradingError, UserError
-from autograder.files import folder_name, say_if_others_may_read, write_atomically
+from autograder.files import folder_name, lasting_secret, write_atomically
 from autograder.grading.task import Assignment
 from autograder.results import SubmissionResult
 from autograder.run.preflight import check_lab
@@ -266,13 +265,3 @@ def _is_below_rate(times: deque[float]) -> bool:
         return False
     times.append(now)
     return True
-
-
-def lasting_secret(path: Path, make: Callable[[], str]) -> str:
-    """A secret in a file that is made at the first use. Only its owner may read the file."""
-    if not path.exists():
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(make())
-    say_if_others_may_read(path)
-    return path.read_text().strip()

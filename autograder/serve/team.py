@@ -31,10 +31,9 @@ class Team(Handler):
 
     def get(self, lab: str) -> None:
         self.person(team=True)
-        questions = [{"name": name, "points": points} for name, points in spec(self.lab(lab)).questions]
         self.page(
-            "team.html.j2", script_named("team.js"), lab=lab, title=spec(lab).title, questions=questions,
-            labs=self.service.options.labs,
+            "team.html.j2", script_named("team.js"), lab=self.lab(lab), title=spec(lab).title,
+            questions=spec(lab).questions, most=spec(lab).max_score, labs=self.service.options.labs,
         )  # fmt: skip
 
 
@@ -148,9 +147,8 @@ class Ask(Handler):
     def get(self, lab: str) -> None:
         person = self.person()
         events = self.service.journal.events("request", "answer", lab=self.lab(lab), student=person.name)
-        overruled = self.service.journal.events("overrule", lab=lab, student=person.name)
-        last = {event.details["question"]: event.details for event in overruled}
-        self.answer({"requests": requests_of(events), "overruled": list(last.values())})
+        overruled = self.service.journal.overruled().get((lab, person.name), {})
+        self.answer({"requests": requests_of(events), "overruled": list(overruled.values())})
 
     def post(self, lab: str) -> None:
         person, journal = self.person(), self.service.journal
@@ -204,15 +202,11 @@ class Decide(Handler):
             or not 0 <= points <= questions[question]
         ):
             raise Failure(400, f"“{question}” gives 0 to {questions[question]:g} points")
+        student, why = self._student(lab, wish), _sentence(wish.get("why"))
         self.service.journal.log(
-            who,
-            "overrule",
-            lab,
-            self._student(lab, wish),
-            question=question,
-            points=float(points),
-            why=_sentence(wish.get("why")),
+            who, "overrule", lab, student, question=question, points=float(points), why=why
         )
+        self.service.try_to_lay_out(lab, student)  # now another attempt may count
 
     def _extend(self, lab: str, who: str, wish: dict[str, Any]) -> None:
         days = wish.get("days")
@@ -261,7 +255,9 @@ async def grade_class(handler: Handler, lab: str, who: str) -> str:
     service.grading = lab
     try:
         last = await _grade(service.options.out, lab)
-        overruled = service.journal.events("overrule", lab=lab)
+        overruled = {
+            student: of for (of_lab, student), of in service.journal.overruled().items() if of_lab == lab
+        }
         if overruled:
             await asyncio.get_running_loop().run_in_executor(
                 service.disk, _enter, service.options.out, lab, overruled
@@ -295,9 +291,9 @@ async def _grade(out: Path, lab: str) -> str:
     return f"The class is graded: gradebook, feedback and report lie in {out}."
 
 
-def _enter(out: Path, lab: str, overruled: list[Event]) -> None:
-    """Enter the points that the team decided into the gradebook. Of several decisions the last counts."""
-    last = {(event.student, event.details["question"]): event for event in overruled}
+def _enter(out: Path, lab: str, overruled: dict[str, dict[str, dict[str, Any]]]) -> None:
+    """Enter the points that the team decided, by student and question, into the gradebook."""
     with open_gradebook(lab, out) as gradebook:
-        for (student, question), event in last.items():
-            gradebook.overrule(student, question, event.details["points"], event.details["why"])
+        for student, of in overruled.items():
+            for question, one in of.items():
+                gradebook.overrule(student, question, one["points"], one["why"])

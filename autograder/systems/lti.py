@@ -37,9 +37,9 @@ from autograder.course.policy import LtiPolicy
 from autograder.course.policy_file import class_list, course_file, settings
 from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
-from autograder.files import folder_name, letters_of, write_atomically
+from autograder.files import folder_name, lasting_secret, letters_of, write_atomically
 from autograder.serve.handlers import Failure, Handler
-from autograder.serve.service import Service, lasting_secret
+from autograder.serve.service import Service
 
 log = logging.getLogger(__name__)
 

@@ -208,7 +208,7 @@ class LtiClass(Lti):
             return 0.0
         if not score.item:
             raise UserError(
-                f"it has no gradebook column for {lab}: allow grades in its settings there, and open the exercise again"
+                f"it has no gradebook column for {lab}: allow grades there, and open the exercise again"
             )
         if int(now) <= int(before["at"]):
             return int(before["at"]) + 1 - now

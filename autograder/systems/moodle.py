@@ -201,7 +201,7 @@ class Moodle:
 
 
 def _of_each(ask: Callable[[int], Any], users: Sequence[int], track: Track, what: str) -> dict[int, Any]:
-    """What is asked for each user, several at once."""
+    """The answer to a request for each user, several at once."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         try:
             return dict(zip(users, track(pool.map(ask, users), len(users), what), strict=True))

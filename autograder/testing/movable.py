@@ -50,11 +50,8 @@ _SINGLETONS = frozenset({"NoneType", "bool", "ellipsis"})
 
 
 @dataclass(frozen=True)
-class TestCell:
+class GradedCell:
     """A graded test cell: its points, and the reason why it must stay in the notebook ("" if it can move)."""
-
-    #: Tells pytest that this class is no test case.
-    __test__ = False
 
     grade_id: str
     points: float
@@ -76,7 +73,7 @@ class Names:
     used: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
 
-def test_cells_of(cells: Sequence[NotebookNode]) -> tuple[list[TestCell], Names]:
+def graded_cells(cells: Sequence[NotebookNode]) -> tuple[list[GradedCell], Names]:
     """The graded test cells of the notebook in order, and the notebook's names."""
     names = _names_of(cells)
     found = []
@@ -84,7 +81,7 @@ def test_cells_of(cells: Sequence[NotebookNode]) -> tuple[list[TestCell], Names]
         if cell.cell_type == "code" and _is_test(cell):
             data, tree = cell.metadata.nbgrader, _parsed(cell.source)
             reason = "it is no plain Python" if tree is None else next(_reasons(place, tree, names), "")
-            found.append(TestCell(data["grade_id"], float(data["points"]), cell.source, reason))
+            found.append(GradedCell(data["grade_id"], float(data["points"]), cell.source, reason))
     return found, names
 
 
@@ -139,7 +136,7 @@ def _only_holds(part: ast.AST) -> bool:
 
 
 def _makes_function(node: ast.stmt, name: str) -> bool:
-    """Whether a statement that binds ``name`` makes a function or a class of it."""
+    """Whether a statement that binds ``name`` defines a function or a class."""
     is_lambda = isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)
     return is_lambda or getattr(node, "name", "") == name
 
@@ -175,7 +172,7 @@ def _parsed(source: str) -> ast.Module | None:
 
 
 def _with_helpers(tree: ast.Module, wanted: set[str], names: Names) -> ast.Module:
-    """The cell's code with the given statements that make the ``wanted`` names, and those that these need."""
+    """The cell's code with the given statements that define the ``wanted`` names, and all that these use."""
     reached, waiting = dict[ast.stmt, None](), sorted(wanted)
     while waiting:
         node = names.given.get(waiting.pop())
@@ -186,7 +183,7 @@ def _with_helpers(tree: ast.Module, wanted: set[str], names: Names) -> ast.Modul
 
 
 def _reasons(place: int, tree: ast.Module, names: Names) -> Iterator[str]:
-    """The reasons against moving a cell that no trial shows, the simplest first."""
+    """The reasons against moving a cell that running it would not show, the simplest first."""
     free = names_used(ast.unparse(tree))
     here = {name for node in tree.body for name in bound_by(node)}
     whole = _with_helpers(tree, free - here, names)

@@ -45,7 +45,7 @@ from autograder.sandbox.child.mutation import contents_of, is_random_generator
 from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Scene, Student
 from autograder.testing.expect import Failed
-from autograder.testing.movable import Names, TestCell, test_cells_of
+from autograder.testing.movable import GradedCell, Names, graded_cells
 from autograder.testing.run import HiddenTest
 
 #: The most characters of a test's message to a student.
@@ -231,7 +231,7 @@ def _write_back(mine: Any, theirs: Any) -> None:
 def hidden_tests(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
     """Question -> hidden tests of an imported lab (full name); none if the cell stays beside the student's code."""
     header = course_header(lab)
-    cells, names = test_cells_of(read_master(lab).cells)
+    cells, names = graded_cells(read_master(lab).cells)
     found: dict[str, tuple[HiddenTest, ...]] = {name: () for name, _ in lab_as_written(lab).questions}
     for cell in cells:
         if cell.grade_id in header.get("outside", ()):
@@ -244,14 +244,14 @@ def hidden_tests(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
     return found
 
 
-def as_hidden_test(cell: TestCell, names: Names, lab: str) -> HiddenTest:
+def as_hidden_test(cell: GradedCell, names: Names, lab: str) -> HiddenTest:
     """The cell as a hidden test. Any error in it fails the test, as in nbgrader."""
     cell = replace(cell, source=cell.source.replace("\r\n", "\n").replace("\r", "\n"))
     question = cell.grade_id.removeprefix("test_")
     return HiddenTest(question, cell.grade_id, _title(cell), _MovedCell(cell, names), 1.0, lab)
 
 
-def _title(cell: TestCell) -> str:
+def _title(cell: GradedCell) -> str:
     """The docstring of the cell's visible part, else the cell's name."""
     hidden, lines = hidden_lines(cell.source), cell.source.split("\n")
     shown = "\n".join(line for number, line in enumerate(lines, 1) if number not in hidden)
@@ -300,7 +300,7 @@ class _Namespace(dict[str, Any]):
 class _MovedCell:
     """A test cell's code, and the names of the notebook."""
 
-    cell: TestCell
+    cell: GradedCell
     names: Names
 
     def __call__(self, student: Student) -> None:
@@ -361,7 +361,7 @@ def _compiled(source: str) -> CodeType:
 
 @functools.cache
 def _code_of(node: ast.stmt, name: str) -> CodeType:
-    """The code of a statement that makes ``name``, as its file is called."""
+    """The compiled statement that defines ``name``, which is also its file name in tracebacks."""
     return compile(ast.Module([node], []), name, "exec", dont_inherit=True)
 
 

@@ -17,6 +17,7 @@ extensions = ["myst_nb"]
 nb_execution_mode = "off"
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
+highlight_language = "text"  # of a block that names none
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 html_theme = "furo"
 html_theme_options = {
@@ -29,6 +30,7 @@ html_theme_options = {
         "color-brand-primary": "#7cc4f0",
         "color-brand-content": "#7cc4f0",
         "color-brand-visited": "#7cc4f0",
+        "color-foreground-primary": "#eceff2",
     },
 }
 html_favicon = "icon.svg"

@@ -138,7 +138,7 @@ from coursekit.figures import BLUE, GREEN, INK, ORANGE, RED, heatmap
 with until_written():
     needs("one_hot")
     _, ax = plt.subplots(figsize=(4.2, 2.6))
-    heatmap(one_hot(ids, 3), ["find", "my", "files"], ax=ax, numbers=".0f",
+    heatmap(one_hot(ids, 3), ["find", "my", "files"], ax=ax, numbers=".0f", cmap="Blues",
             title="Every word lights exactly one place",
             xlabel="place in the vocabulary", ylabel="sentence", aspect="auto")
     ax.set_xticks(range(3), vocabulary)

@@ -31,7 +31,7 @@ from typing import Any
 import nbformat
 
 from autograder.course.build import released_notebook
-from autograder.course.masters import lab_name, solved
+from autograder.course.masters import lab_name, solution_sources
 from autograder.course.policy_file import spec
 from autograder.questions.engine.draw import PUBLIC, asks_of
 from autograder.questions.engine.question import questions_of
@@ -152,7 +152,7 @@ def hidden_sentences() -> tuple[str, ...]:
 @cache
 def _made(lab: str) -> tuple[nbformat.NotebookNode, dict[str, str]]:
     """The released notebook, and the right answers."""
-    return released_notebook(lab), solved(lab)
+    return released_notebook(lab), solution_sources(lab)
 
 
 def all_cases() -> list[Case]:

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from autograder.audit.simulate import answered
-from autograder.course.masters import lab_name, solved
+from autograder.course.masters import lab_name, solution_sources
 from autograder.course.policy_file import spec
 from autograder.sandbox.jail.namespaces import probe
 from autograder.serve.hand_in import MAX_BYTES
@@ -64,7 +64,7 @@ def test_a_case_gets_through_the_service_what_it_gets_in_a_class_and_honest_work
         if case.lab == lab and (which == lab or case.name in OF_EACH_KIND.split())
     }
     files = {name: body for name, case in cases.items() if (body := _file(case, tmp_path)) is not None}
-    files["honest"] = nbformat.writes(answered(lab, solved(lab))).encode()
+    files["honest"] = nbformat.writes(answered(lab, solution_sources(lab))).encode()
     # Students' names are the service's to choose: a case's own might be one that it refuses.
     students = {name: f"case_{number}" for number, name in enumerate(files)}
     service = Served(course, tmp_path / "out", lab, COURSE_FILE=str(course / "course.toml"))

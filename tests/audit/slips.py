@@ -15,13 +15,17 @@ import numpy as np
 import regex
 import torch
 
-from autograder.course.masters import master, solution
+from autograder.course.masters import lab_name, solution
 from autograder.questions.engine.answers import answers_of
 
 # What becomes of a right answer, where that takes more than a line.
 
-m04, m05, m11 = map(master, ("04", "05", "11"))
 _kept: dict[Any, Any] = {}
+
+
+def of_master(lab: str, name: str) -> Any:
+    """A function of a lab's master."""
+    return solution(lab_name(lab))[name]
 
 
 def _shares(weight, axis):
@@ -53,10 +57,10 @@ def _repeats_once(right, words):
 
 def _largest_of_a_tie(right, words, merges):
     learned, words = {}, dict(words)
-    while len(learned) < merges and (pairs := m04.count_pairs(words)):
+    while len(learned) < merges and (pairs := of_master("04", "count_pairs")(words)):
         best = max(pairs, key=lambda pair: (pairs[pair], pair))
         learned[best] = 256 + len(learned)
-        words = {m04.merge_pair(word, best, learned[best]): n for word, n in words.items()}
+        words = {of_master("04", "merge_pair")(word, best, learned[best]): n for word, n in words.items()}
     return learned
 
 
@@ -66,7 +70,7 @@ def _without_endings(right, text, merges):
         word = tuple(chunk.encode("utf-8"))
         while pairs := [pair for pair in pairwise(word) if pair in merges]:
             best = min(pairs, key=merges.get)
-            word = m04.merge_pair(word, best, merges[best])
+            word = of_master("04", "merge_pair")(word, best, merges[best])
         tokens += word
     return tokens
 
@@ -135,7 +139,7 @@ def _end_only_when_stopped(right, step, bos, eos, max_length):
 
 
 def _by_greedy(right, step, k, length_penalty, bos, eos, max_length):
-    tokens, total = m11.greedy(step, bos, eos, max_length)
+    tokens, total = of_master("11", "greedy")(step, bos, eos, max_length)
     return [(tokens, total)] if total > -np.inf else []
 
 
@@ -260,10 +264,10 @@ SLIPS: dict[str, dict[str, tuple[str, str | Callable[..., Any], Callable[..., An
     },
     "04": {
         "strict where tokens are merged": (
-            "decode", _refused, lambda ids, merges: any(token > 255 for token in ids) and "\ufffd" in m04.decode(ids, merges)
+            "decode", _refused, lambda ids, merges: any(token > 255 for token in ids) and "\ufffd" in of_master("04", "decode")(ids, merges)
         ),
         "merged tokens sorted": (
-            "count_pairs", lambda right, words: dict(sorted(right(words).items())), lambda words: any(max(pair) > 255 for pair in m04.count_pairs(words))
+            "count_pairs", lambda right, words: dict(sorted(right(words).items())), lambda words: any(max(pair) > 255 for pair in of_master("04", "count_pairs")(words))
         ),
         "repeats of merged tokens once": ("count_pairs", _repeats_once, None),
         "largest of a tie in one word": ("train_bpe", _largest_of_a_tie, lambda words, merges: len(words) < 2),
@@ -278,7 +282,7 @@ SLIPS: dict[str, dict[str, tuple[str, str | Callable[..., Any], Callable[..., An
         "sum of the hints of large scores": (
             "cbow_forward",
             lambda right, context, *tables: (right(context, *tables)[0] * len(context), right(context, *tables)[1]),
-            lambda context, W_in, W_out: np.abs(W_out @ m05.cbow_forward(context, W_in, W_out)[0]).max() > 700,
+            lambda context, W_in, W_out: np.abs(W_out @ of_master("05", "cbow_forward")(context, W_in, W_out)[0]).max() > 700,
         ),
         "one share where scores are large": (
             "cbow_backward",
@@ -374,11 +378,11 @@ SLIPS: dict[str, dict[str, tuple[str, str | Callable[..., Any], Callable[..., An
             "top_k", lambda right, logits, k, T: right(np.where(np.isinf(logits), 0, logits), k, T), lambda logits, k, T=1.0: T > 1
         ),
         "temperature last among equals": (
-            "top_p", lambda right, logits, p, T=1.0: m11.temperature_probs(np.where(np.asarray(right(logits, p)) > 0, logits, -np.inf), T),
+            "top_p", lambda right, logits, p, T=1.0: of_master("11", "temperature_probs")(np.where(np.asarray(right(logits, p)) > 0, logits, -np.inf), T),
             lambda logits, p, T=1.0: len(set(np.asarray(logits).tolist())) < len(logits) and p != 1,
         ),
         "at most twenty": (
-            "top_p", lambda right, logits, p, T=1.0: right(np.where(m11.top_k(logits, 20, T) > 0, logits, -np.inf), p, T),
+            "top_p", lambda right, logits, p, T=1.0: right(np.where(of_master("11", "top_k")(logits, 20, T) > 0, logits, -np.inf), p, T),
             lambda logits, p, T=1.0: p != 1,
         ),
         "one beam by greedy": ("beam_search", _by_greedy, lambda step, k, *_: k == 1),

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from autograder.audit.simulate import Kind, kinds_of, pick, simulate
-from autograder.course.masters import lab_name, solved
+from autograder.course.masters import lab_name, solution_sources
 from autograder.errors import UserError
 from autograder.questions.engine.answers import answers_of
 
@@ -26,7 +26,7 @@ def sources(text: str) -> dict[str, str]:
 
 
 def test_two_misconceptions_are_about_two_questions_and_each_may_be_met():
-    kinds, right = {kind.name: kind for kind in kinds_of(LAB)}, solved(LAB)
+    kinds, right = {kind.name: kind for kind in kinds_of(LAB)}, solution_sources(LAB)
     for seed in range(3):
         for name, count in (("one misconception", 1), ("two misconceptions", 2)):
             written = sources(kinds[name].write("ada", random.Random(seed)))

@@ -23,7 +23,7 @@ def test_a_line_that_a_cell_waited_or_stopped_is_drift(line, monkeypatch, tmp_pa
         next(cell for cell in notebook.cells if cell.cell_type == "code").outputs.append(output)
     nbformat.write(notebook, tmp_path / "built.ipynb")
     monkeypatch.setattr(build, "solution_notebook", lambda lab: tmp_path / "built.ipynb")
-    assert ("holds a cell that waited or stopped" in build.check(LAB).drift) == bool(line)
+    assert ("holds a cell that waited or stopped" in build.drift_of(LAB)) == bool(line)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_what_a_notebook_took_is_measured_and_leaves_no_trace(tmp_path):
     figure = nbformat.v4.new_code_cell("time.sleep(0.2)", id="figure", metadata={"tags": ["skip-grading"]})
     notebook = nbformat.v4.new_notebook(cells=[slow, figure])
     used = execute(notebook, tmp_path)
-    assert list(used.graded) == ["slow"] and 0.5 <= used.graded["slow"] < 10
+    assert list(used.graded) == ["slow"] and used.graded["slow"] >= 0.5
     assert used.memory_bytes > 300_000_000 and 0 < used.cpu_seconds < 60
     assert [cell.id for cell in notebook.cells] == ["slow", "figure"]
     assert all("execution" not in cell.metadata for cell in notebook.cells)

@@ -11,10 +11,9 @@ from autograder.course.class_list import ClassList, read_class_list
 from autograder.course.lists import CsvList, number_in, read_list, same_name
 from autograder.course.policy_file import (
     class_list,
-    extended_nobodies,
     extension_of,
     extensions_file,
-    settings,
+    unknown_extensions,
 )
 from autograder.errors import UserError
 from autograder.exports.matching import match
@@ -58,28 +57,28 @@ def test_a_list_is_read_in_any_encoding(tmp_path, encoding):
     assert any("Windows-1252" in note for note in people.notes) == (encoding == "cp1252")
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("student,email\nada,a@u\nADA,b@u\n", "says “ada” of two"),
-        ("student,email\nada,a@u\nbo,a@u\n", "says “a@u” of two"),
-        ("student,canvas id\nada,1\nbo,1\n", "of two students"),
-        ("name,section\nAda,A\n", "Row 2 .* nothing to call the student by"),
-        ("student,extension\nada,much\n", "“much” must be a number of days"),
-        ("student\n", "has no students"),
-        ("", "is empty"),
-        ("student,email\nada,x,y,z\n", "Row 2 .* has 4 cells where its header has 2"),
-        ("email,E-Mail-Adresse\na@u,a@u\n", "two columns for the email"),
-        ('student,name\nada,"Ada\nbo,Bo\n', "begins in line 2.*quotation mark"),
-        ("student,Student ID\nada,3\n", "may be Canvas's number or the university's: call it “canvas id”"),
-        ("student,Extensions\nada,3\n", "is not read: call it “extension”"),
-        ("student,extension (days)\nada,3\n", "is not read: call it “extension”"),
-        ('student,name\nada,"Ada\nbo,Bo"\ncy,Cy\n', "Row 2 .*“ada”, goes on over several lines"),
-    ],
-)
-def test_a_list_that_does_not_say_who_somebody_is_is_refused(tmp_path, text, words):
-    with pytest.raises(UserError, match=words):
-        read_class_list(put(tmp_path / "r.csv", text))
+#: Lists that do not say who somebody is, and words of the sentence about each.
+REFUSED = {
+    "student,email\nada,a@u\nADA,b@u\n": "says “ada” of two",
+    "student,email\nada,a@u\nbo,a@u\n": "says “a@u” of two",
+    "student,canvas id\nada,1\nbo,1\n": "of two students",
+    "name,section\nAda,A\n": "Row 2 .* nothing to call the student by",
+    "student,extension\nada,much\n": "“much” must be a number of days",
+    "student\n": "has no students",
+    "": "is empty",
+    "student,email\nada,x,y,z\n": "Row 2 .* has 4 cells where its header has 2",
+    "email,E-Mail-Adresse\na@u,a@u\n": "two columns for the email",
+    'student,name\nada,"Ada\nbo,Bo\n': "begins in line 2.*quotation mark",
+    "student,Student ID\nada,3\n": "may be Canvas's number or the university's: call it “canvas id”",
+    "student,extension (days)\nada,3\n": "is not read: call it “extension”",
+    'student,name\nada,"Ada\nbo,Bo"\ncy,Cy\n': "Row 2 .*“ada”, goes on over several lines",
+}
+
+
+def test_a_list_that_does_not_say_who_somebody_is_is_refused(tmp_path):
+    for text, words in REFUSED.items():
+        with pytest.raises(UserError, match=words):
+            read_class_list(put(tmp_path / "r.csv", text))
 
 
 def test_course_toml_names_the_list_and_its_extensions_count(course_at, monkeypatch):
@@ -107,10 +106,10 @@ def test_an_extension_is_found_by_any_word_of_the_list_and_whoever_is_nobody_is_
     put(file, "lab,student,days\n07,b@u.edu,5\n07,zed,5\n00,zora,5\n")
     days = {who: (longer := extension_of(LAB, who)) and longer.days for who in ("ada", "bo", "cy", "zé")}
     assert days == {"ada": 1, "bo": 5, "cy": 2, "zé": None}
-    assert extended_nobodies(LAB, ["ada"]) == {"course.toml": ["zoe"], "extensions.csv": ["zed"]}
+    assert unknown_extensions(LAB, ["ada"]) == {"course.toml": ["zoe"], "extensions.csv": ["zed"]}
     file.unlink()
     course_at('[extensions]\n"ze\u0301" = 1\n')
-    assert extension_of(LAB, "zé") is not None and not extended_nobodies(LAB, ["zé"])
+    assert extension_of(LAB, "zé") is not None and not unknown_extensions(LAB, ["zé"])
 
 
 @pytest.mark.parametrize("name", ["Sammy Davis Jr.", "Müller & Sohn", "con", "a|b"])
@@ -118,7 +117,7 @@ def test_whose_name_cannot_be_a_folders_is_found_by_the_folder_that_was_made(tmp
     course_at(f'[labs.07]\ndue = 2026-10-02\n[extensions]\n"{name}" = 2\n')
     collect(zip_of(tmp_path / "d.zip", {f"{name}/{LAB}.ipynb": "x"}), tmp_path / "submitted", LAB)
     [folder] = submitted(tmp_path / "submitted")
-    assert extension_of(LAB, folder) is not None and not extended_nobodies(LAB, [folder])
+    assert extension_of(LAB, folder) is not None and not unknown_extensions(LAB, [folder])
 
     course_at("[labs.07]\ndue = 2026-10-02\n", f"student,extension\n{name},3\nbo,\n")
     assert extension_of(LAB, folder).days == 3 and extension_of(LAB, "bo") is None
@@ -161,20 +160,6 @@ def test_numbers_and_separators_are_taken_from_the_file(tmp_path):
     assert (table.separator, table.decimal_comma, table.rows) == (";", True, (("1;0", "2,5"),))
     numbers = {"2,5": 2.5, "2.5": 2.5, "-1": -1, "1.000,5": None, "x": None, "": None}
     assert {text: number_in(text) for text in numbers} == numbers
-
-
-def test_a_closing_before_the_due_date_is_refused_and_an_extension_moves_both(course_at):
-    course_at("[labs.07]\ndue = 2026-10-02T12:00:00\ncloses = 2026-10-01\n")
-    with pytest.raises(UserError, match=r"line 3: .*close before it is due"):
-        settings()
-    course_at(
-        "[late]\npercent_per_day = 10\n[labs.07]\ndue = 2026-10-02T12:00:00\ncloses = 2026-10-04T12:00:00\n"
-    )
-    hour = 3600.0
-    assert settings().penalty(LAB, 20, 47 * hour) == pytest.approx(4)
-    assert settings().penalty(LAB, 20, 49 * hour) == 20 and settings().is_closed(LAB, 49 * hour)
-    course_at("[labs.07]\ncloses = 2026-10-04T12:00:00\n")
-    assert settings().due(LAB) == settings().closes(LAB) and settings().penalty(LAB, 20, 1) == 20
 
 
 def test_of_two_folders_that_seem_to_be_one_persons_neither_is_theirs(tmp_path):

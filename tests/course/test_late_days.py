@@ -25,7 +25,7 @@ def utc(text: str) -> datetime:
 
 
 def policy(due: str, more: str = "") -> str:
-    return f'timezone = "Europe/Berlin"\n[labs.01]\ndue = {due}\nlate = {{ percent_per_day = 10, grace_minutes = 15 }}\n{more}'
+    return f'timezone = "Europe/Berlin"\n[labs.01]\ndue = {due}\nlate = {{ percent_per_day = 10, at_most_percent = 50, grace_minutes = 15 }}\n{more}'
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,10 @@ def policy(due: str, more: str = "") -> str:
         ("2026-10-24T18:00:00", "2026-10-27 17:30", 3),
         ("2026-03-28T18:00:00", "2026-03-29 18:01", 2),  # 23 hours later
         ("2026-03-28T18:00:00", "2026-03-29 17:59", 1),
+        ("2026-07-01T18:00:00", "2026-07-01 18:15", 0),
+        ("2026-07-01T18:00:00", "2026-07-01 18:16", 1),
         ("2026-07-01T18:00:00", "2026-07-02 17:59", 1),
+        ("2026-07-01T18:00:00", "2026-08-10 17:59", 5),  # at most half of the points
         ("2026-03-29T01:55:00", "2026-03-29 03:05", 0),  # ten minutes, within the grace
         ("2026-10-25T02:30:00", "2026-10-25 02:20'", 1),  # 50 minutes
         ("2026-10-24T02:30:00", "2026-10-25 02:20", 1),
@@ -78,4 +81,8 @@ def test_an_extension_moves_the_closing_on_the_courses_clock(course_at: Callable
     assert closing_of(LAB, "ada") == utc("2026-03-30 12:00").replace(tzinfo=UTC).timestamp()
     due = settings().due(LAB) + longer
     for received, closed in (("2026-03-30 12:00", False), ("2026-03-30 12:01", True)):
-        assert settings().is_closed(LAB, (utc(received) - due).total_seconds(), due) is closed
+        late = (utc(received) - due).total_seconds()
+        assert settings().is_closed(LAB, late, due) is closed
+        assert (settings().penalty(LAB, 20, late, due) == 20) is closed
+    course_at("[labs.01]\ncloses = 2026-10-04T12:00:00\n")
+    assert settings().due(LAB) == settings().closes(LAB) and settings().penalty(LAB, 20, 1) == 20

@@ -24,12 +24,11 @@ def root(tmp_path, monkeypatch):
 
 
 def test_all_that_is_unsound_in_a_new_lab_is_what_is_unfinished(root):
-    made = new_lab(LAB, parse_questions("shares:8,other:12"))
-    assert made.unfinished == ("other",)
+    new_lab(LAB, parse_questions("shares:8,other:12"))
     [fault] = faults_of(LAB)
     assert "“other”: it has no misconception, no alternative" in str(fault)
     assert len(require_sound([LAB], unfinished=True)) == 1
-    assert new_lab("16_whole", {"shares": 20}).unfinished == ()
+    new_lab("16_whole", {"shares": 20})
     assert faults_of("16_whole") == []
 
 
@@ -54,26 +53,17 @@ def test_a_file_that_is_there_is_left_alone(root):
     assert {path: path.read_bytes() for path in root.rglob("*.py")} == before | {kept: b"mine"}
 
 
-@pytest.mark.parametrize(
-    ("questions", "sentence"),
-    [
-        ("entropy", "no question with its points"),
-        ("entropy:0,other:20", "no question with its points"),
-        ("en-tropy:20", "no question with its points"),
-        *(
-            (f"{name}:20", "cannot be a question's name")
-            for name in ("class", "print", "np", "_x", "e\u0301", "a" * 61)
-        ),
-        ("entropy:8,other:11", "add up to 19 and not to 20"),
-        ("entropy:8,entropy:12", "stands in the list twice"),
-    ],
-)
-def test_questions_that_cannot_be_are_refused(questions, sentence):
-    with pytest.raises(UserError, match=sentence):
-        parse_questions(questions)
-
-
-@pytest.mark.parametrize("name", ["topic", "14-topic", "14_Topic", "../14_topic"])
-def test_a_name_that_is_none_for_a_lab_is_refused(root, name):
-    with pytest.raises(UserError, match="is no name for a lab"):
-        new_lab(name, {"shares": 20})
+def test_questions_and_names_that_cannot_be_are_refused(root):
+    refused = dict.fromkeys(("entropy", "entropy:0,other:20", "en-tropy:20"), "no question with its points")
+    for name in ("class", "print", "np", "_x", "e\u0301", "a" * 61):
+        refused[f"{name}:20"] = "cannot be a question's name"
+    refused |= {
+        "entropy:8,other:11": "add up to 19 and not to 20",
+        "entropy:8,entropy:12": "in the list twice",
+    }
+    for questions, sentence in refused.items():
+        with pytest.raises(UserError, match=sentence):
+            parse_questions(questions)
+    for name in ("topic", "14-topic", "14_Topic", "../14_topic"):
+        with pytest.raises(UserError, match="is no name for a lab"):
+            new_lab(name, {"shares": 20})

@@ -19,22 +19,11 @@ def _names(lines: list[str]) -> set[str]:
     return {re.split(r"[\[=<>]", line)[0].lower() for line in lines}
 
 
-@pytest.fixture
-def index(course_at):
-    """A course that names an index with PyTorch's small build."""
-    course_at('torch_index = "https://mirror.example/cpu"')
-
-
 def test_a_student_installs_no_package_of_the_harness():
     students = _names(packages.student_requirements(lab_name("13")))
     graders = _names(packages.grader_requirements())
     assert {"torch", "jupyterlab", "nbgrader", "numpy"} <= students < graders
     assert {"typer", "pydantic", "sqlalchemy", "jupytext"} <= graders - students
-
-
-@pytest.mark.parametrize(("number", "torch"), [("00", False), ("07", False), ("08", True), ("11", True)])
-def test_pytorch_is_asked_for_from_the_first_lab_that_uses_it(number, torch):
-    assert ("torch" in _names(packages.student_requirements(lab_name(number)))) == torch
 
 
 def test_a_students_versions_are_ranges_that_hold_those_of_the_lock():
@@ -45,30 +34,29 @@ def test_a_students_versions_are_ranges_that_hold_those_of_the_lock():
         assert requirement.specifier.contains(pinned[requirement.name]), line
 
 
-def test_the_index_stands_only_where_pytorch_is_asked_for(index):
+def test_pytorch_and_its_index_are_asked_for_from_the_first_lab_that_uses_it(course_at):
     line = "--extra-index-url https://mirror.example/cpu"
-    assert line not in packages.student_requirements(lab_name("07"))
-    assert packages.student_requirements(lab_name("08"))[0] == packages.grader_requirements()[0] == line
-    assert not download_note(lab_name("08"))
+    for number, torch in {"00": False, "07": False, "08": True, "11": True}.items():
+        lab = lab_name(number)
+        course_at("")
+        assert ("torch" in _names(packages.student_requirements(lab))) == torch
+        assert ("2.5 GB" in download_note(lab)) == torch, "a teacher hears how much it is"
+        course_at('torch_index = "https://mirror.example/cpu"')
+        assert (packages.student_requirements(lab)[0] == line) == torch
+        assert not download_note(lab)
+    assert packages.grader_requirements()[0] == line
 
 
-def test_without_an_index_a_teacher_hears_how_much_pytorch_is():
-    assert "2.5 GB" in download_note(lab_name("08")) and not download_note(lab_name("07"))
-
-
-@pytest.mark.parametrize(
-    ("address", "sentence"),
-    [
-        ("mirror.example/cpu", "no address of an index"),
-        ("--index-url https://x", "no address of an index"),
-        ("https://ada:token@mirror.example/cpu", "no password may stand in it"),
-        ("https://token@mirror.example/cpu", "no password may stand in it"),
-    ],
-)
-def test_an_index_that_is_no_address_or_holds_a_password_is_refused(course_at, address, sentence):
-    course_at(f'torch_index = "{address}"')
-    with pytest.raises(UserError, match=sentence):
-        packages.student_requirements(lab_name("08"))
+def test_an_index_that_is_no_address_or_holds_a_password_is_refused(course_at):
+    for address, sentence in {
+        "mirror.example/cpu": "no address of an index",
+        "--index-url https://x": "no address of an index",
+        "https://ada:token@mirror.example/cpu": "no password may stand in it",
+        "https://token@mirror.example/cpu": "no password may stand in it",
+    }.items():
+        course_at(f'torch_index = "{address}"')
+        with pytest.raises(UserError, match=sentence):
+            packages.student_requirements(lab_name("08"))
 
 
 def test_every_package_is_pinned_to_the_version_that_is_tested_here():

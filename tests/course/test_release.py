@@ -154,38 +154,28 @@ def test_a_master_names_all_data_that_its_own_code_reads():
         assert read <= _data_of(lab), lab
 
 
-@pytest.mark.parametrize(
-    ("number", "policy", "pip", "conda"),
-    [
-        ("07", "", "pip install -r requirements.txt\n", None),
-        (
-            "08",
-            "",
-            "pip install uv && python -m uv pip install --torch-backend cpu -r requirements.txt\n",
-            "pytorch-cpu",
-        ),
-        ("08", 'torch_index = "https://mirror.example/cpu"', "pip install -r requirements.txt\n", None),
-    ],
-    ids=["without PyTorch", "with it", "with an index"],
-)
-def test_a_bundle_installs_pytorchs_small_build_unless_told_where_it_is(
-    tmp_path, course_at, number, policy, pip, conda
-):
-    course_at(policy)
-    release(lab_name(number), tmp_path)
-    release("01_markov_bigram", tmp_path)  # beside a later lab: what that needs stays
-    assert f"source .venv/bin/activate\n       {pip}" in (tmp_path / "README.md").read_text()
-    environment = yaml.safe_load((tmp_path / "environment.yml").read_text())
-    *packages, pip_itself = environment["dependencies"]
-    assert pip_itself == {"pip": ["-r requirements.txt"]}
-    ours = [
-        Requirement(line)
-        for line in (tmp_path / "requirements.txt").read_text().splitlines()
-        if "torch>" in line
-    ]
-    theirs = [Requirement(line) for line in packages if line.startswith("pytorch")]
-    assert [one.name for one in theirs] == ([conda] if conda else [])
-    assert all(one.specifier == ours[0].specifier for one in theirs)
+PIP = "pip install -r requirements.txt\n"
+UV = "pip install uv && python -m uv pip install --torch-backend cpu -r requirements.txt\n"
+
+
+def test_a_bundle_installs_pytorchs_small_build_unless_told_where_it_is(tmp_path, course_at):
+    index = 'torch_index = "https://mirror.example/cpu"'
+    for number, policy, pip, conda in (
+        ("07", "", PIP, []), ("08", "", UV, ["pytorch-cpu"]), ("08", index, PIP, [])
+    ):  # fmt: skip
+        out = tmp_path / f"{number}{len(policy)}"
+        course_at(policy)
+        release(lab_name(number), out)
+        release("01_markov_bigram", out)  # beside a later lab: what that needs stays
+        assert f"source .venv/bin/activate\n       {pip}" in (out / "README.md").read_text()
+        environment = yaml.safe_load((out / "environment.yml").read_text())
+        *packages, pip_itself = environment["dependencies"]
+        assert pip_itself == {"pip": ["-r requirements.txt"]}
+        lines = (out / "requirements.txt").read_text().splitlines()
+        ours = [Requirement(line) for line in lines if "torch>" in line]
+        theirs = [Requirement(line) for line in packages if line.startswith("pytorch")]
+        assert [one.name for one in theirs] == conda
+        assert all(one.specifier == ours[0].specifier for one in theirs)
 
 
 def test_what_an_editor_left_beside_an_answer_is_in_nobodys_bundle(tmp_path, monkeypatch):

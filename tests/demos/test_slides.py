@@ -25,11 +25,12 @@ def decks(built: Path) -> Path:
     return built / "slides"
 
 
-def shown(browser: Browser, decks: Path, lab: str, hash: str = "") -> AbstractContextManager[Page]:
+def shown(
+    browser: Browser, decks: Path, lab: str, hash: str = "", screen: str = "laptop"
+) -> AbstractContextManager[Page]:
     """A deck; what Chromium says of frames from a disk does not count."""
-    return opened(
-        browser, (decks / f"{lab}.html").as_uri() + hash, ready=".reveal.ready", hears=["pageerror"]
-    )
+    address = (decks / f"{lab}.html").as_uri() + hash
+    return opened(browser, address, screen, ready=".reveal.ready", hears=["pageerror"])
 
 
 def test_a_slide_has_at_most_25_words_and_whole_sentences() -> None:
@@ -127,11 +128,12 @@ FIT = """() => {
 }"""
 
 
+@pytest.mark.parametrize("screen", ["laptop", "phone"])
 @pytest.mark.parametrize("lab", EACH_DECK)
 def test_no_slide_runs_over_its_edge_and_axe_has_no_serious_finding(
-    browser: Browser, decks: Path, lab: str
+    browser: Browser, decks: Path, lab: str, screen: str
 ) -> None:
-    with shown(browser, decks, lab) as page:
+    with shown(browser, decks, lab, screen=screen) as page:
         for i in range(page.evaluate("Reveal.getTotalSlides()")):
             page.evaluate("(i) => Reveal.slide(i)", i)
             over, least = page.evaluate(FIT)

@@ -8,7 +8,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograder.audit.simulate import answered
-from autograder.course.masters import lab_name, solved
+from autograder.course.masters import lab_name, solution_sources
 from autograder.grading.repair import Template
 
 LAB = lab_name("01")
@@ -18,7 +18,7 @@ Accident = Callable[[NotebookNode], None]
 
 def notebook(*accidents: Accident) -> NotebookNode:
     """The solved lab after these accidents."""
-    made = answered(LAB, solved(LAB))
+    made = answered(LAB, solution_sources(LAB))
     for name in written_answers():
         made.cells[position(made, name)].source = f"In my own words: {name}."
     for accident in accidents:
@@ -118,4 +118,4 @@ def in_figure(source: str) -> Accident:
 
 
 def answer(grade_id: str) -> str:
-    return solved(LAB).get(grade_id, f"def {grade_id}():\n    return 1")
+    return solution_sources(LAB).get(grade_id, f"def {grade_id}():\n    return 1")

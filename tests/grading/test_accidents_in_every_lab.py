@@ -5,7 +5,7 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from autograder.course.masters import all_labs, solved
+from autograder.course.masters import all_labs, solution_sources
 from autograder.course.policy_file import spec
 from autograder.grading.repair import Template
 from autograder.run.pipeline import run
@@ -66,7 +66,7 @@ def lost(question: str) -> dict[str, list[accidents.Accident]]:
 @pytest.mark.parametrize("lab", all_labs())
 def test_an_accident_costs_what_the_answer_loses_and_no_more(lab, tmp_path, monkeypatch):
     monkeypatch.setattr(accidents, "LAB", lab)
-    questions = list(solved(lab))
+    questions = list(solution_sources(lab))
     class_ = dict.fromkeys(whole(questions, Template.of(lab).test_of), "") | {
         name: question for question in questions for name in lost(question)
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autograder.audit.simulate import answered
-from autograder.course.masters import solved
+from autograder.course.masters import solution_sources
 from autograder.grading.cell_text import added_code, defines, is_unwritten
 from autograder.grading.repair import Template, repair
 from autograder.grading.repaired import Repaired
@@ -99,7 +99,7 @@ def test_of_a_given_cell_only_what_was_added_and_does_something_is_the_students(
 def test_another_labs_notebook_in_the_folder_is_no_answer(tmp_path):
     other, untouched = "00_warm_up", notebook(*map(stub, [*NAMES, *TEMPLATE.by_hand]))
     hand_in(tmp_path, "ada", raw(untouched).decode(), file=f"{LAB}.ipynb")
-    hand_in(tmp_path, "ada", raw(answered(other, solved(other))).decode(), file=f"{other}.ipynb")
+    hand_in(tmp_path, "ada", raw(answered(other, solution_sources(other))).decode(), file=f"{other}.ipynb")
     [ada] = collect(tmp_path, LAB)
     assert ada.path is not None and ada.path.name == f"{LAB}.ipynb"
 

@@ -59,8 +59,10 @@ def test_cells_that_stopped_are_named_by_their_first_line_and_their_error():
     outcomes = [
         CellOutcome(None, n, "error" if n else "ok", error="NameError: a" if n else "") for n in range(7)
     ]
+    outcomes[2] = CellOutcome(None, 2, "error", error="This cell was stopped: it took too long.")
     notes = stopped_cells(repaired, outcomes)  # type: ignore[arg-type]
     assert notes[0] == "The cell that begins `plt.plot('a')` stopped: NameError: a"
+    assert notes[1] == "The cell that begins `c` was stopped: it took too long."
     assert (len(notes), notes[-1]) == (6, "1 more of your cells stopped with an error.")
 
 

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from autograder.audit.simulate import sources_of
-from autograder.course.masters import solved
+from autograder.course.masters import solution_sources
 from autograder.course.policy_file import spec
 from autograder.grading.cell_errors import CALLS_UNWRITTEN, DID_NOT_RUN, STILL_THERE
 from autograder.grading.repair import Template
@@ -119,7 +119,7 @@ KINDS = {
     "above its cell": Kind((stub("average_nll"), insert(answer("average_nll"), before="average_nll")), said=("“average_nll” is defined in cell number",)),
     "names lost": Kind((forget_names,), said=("names",)),
     "names lost, from back to front": Kind((forget_names, lambda made: made.cells.reverse()), said=("names",)),
-    "all at the end": Kind((*map(stub, solved(LAB)), insert("\n\n\n".join(solved(LAB).values()))), said=("are defined in cell number",)),
+    "all at the end": Kind((*map(stub, solution_sources(LAB)), insert("\n\n\n".join(solution_sources(LAB).values()))), said=("are defined in cell number",)),
     "two halves": Kind((put(COUNTS, "from helpers_of_mine import *"), insert(answer(COUNTS), after=COUNTS)), said=("is defined in cell number",)),
     "helper again": Kind((
         put(COUNTS, lambda code: "def helper():\n    return 1\n\n\n" + code.replace("    N = ", "    helper()\n    N = ", 1)),
@@ -128,7 +128,7 @@ KINDS = {
     "helper is a number": Kind((put(ROWS, HELPER + BY.format("helper(N)")), insert("helper = 3"))),
     "class patched": Kind((put(ROWS, HELPER + CLASS + BY.format("Sums().of(N)")), insert("Sums.of = None\ndel helper"))),
     "helper below": Kind((put(ROWS, BY.format("helper(N)")), put(COUNTS, lambda code: HELPER + code), forget_ids)),
-    "blank and copy": Kind(tuple(map(stub, [*solved(LAB), *written_answers()])), said=("the only one with an answer in it",), beside={f"{LAB}-Copy1.ipynb": ()}),
+    "blank and copy": Kind(tuple(map(stub, [*solution_sources(LAB), *written_answers()])), said=("the only one with an answer in it",), beside={f"{LAB}-Copy1.ipynb": ()}),
     "saved as text": Kind((), said=("was graded in its place",), file=f"{LAB}.ipynb.txt"),
     "two with answers": Kind((), said=("for it has the right name",), beside={"old.ipynb": (stub(COUNTS),)}),
     # What costs its question, because the answer is missing, wrong or never ends, however others build on it.
@@ -142,7 +142,7 @@ KINDS = {
     "another name": Kind((put("sample_name", lambda code: code.replace("def sample_name", "def sample_names")),), ("sample_name",)),
     "deleted": Kind((delete("transition_matrix"),), ("transition_matrix",)),
     "no logarithm": Kind((put("average_nll", lambda code: code.replace("np.log(", "(")),), ("average_nll",)),
-    "untouched": Kind((*map(stub, solved(LAB)),), (*solved(LAB),)),
+    "untouched": Kind((*map(stub, solution_sources(LAB)),), (*solution_sources(LAB),)),
     "wrong above right": Kind((stub(COUNTS), insert("def bigram_counts(words):\n    return 0"), insert(answer(COUNTS))), said=("which counts",)),
     "in a text": Kind((stub(COUNTS), insert(answer(COUNTS), kind="markdown")), (COUNTS,)),
     "import in a given cell": Kind((
@@ -158,7 +158,7 @@ KINDS = {
     "endless": Kind((put(COUNTS, f"def bigram_counts(words):\n{LOOP}"),), (COUNTS,), waits=True),
     "endless helper": Kind((put(ROWS, f"def normalise_rows(N):\n{LOOP}"),), (ROWS,), said=("took too long",), waits=True),
     "endless at times": Kind((put(ROWS, AT_TIMES),), (ROWS,), said=("took too long",), waits=True),
-    "hoards": Kind((put(COUNTS, "def bigram_counts(words):\n    kept = []\n    while True:\n        kept.append(bytearray(8 << 20))"),), (COUNTS,), waits=True),
+    "hoards": Kind((put(COUNTS, "def bigram_counts(words):\n    kept = []\n    while True:\n        kept.append(np.empty(1 << 20))"),), (COUNTS,), waits=True),
     "exits": Kind((put(COUNTS, "import os\n\n\ndef bigram_counts(words):\n    os._exit(1)"),), (COUNTS,)),
     "right below": Kind((put(ROWS, "def normalise_rows(N):\n    return N"), insert(answer(ROWS))), (ROWS,), said=("is defined once more",)),
     "scratch": Kind((put(ROWS, "def normalise_rows(N):\n    return N"), insert("print(np.pi)")), (ROWS,)),
@@ -201,7 +201,7 @@ def class_(tmp_path_factory, frozen) -> dict[str, list[SubmissionResult]]:
 def in_other_styles(made: nbformat.NotebookNode, rng: random.Random) -> None:
     """Write what the accidents left of the master's answers in other styles."""
     styles = sources_of(LAB, "alternative")
-    names = {source: name for name, source in solved(LAB).items() if name in styles}
+    names = {source: name for name, source in solution_sources(LAB).items() if name in styles}
     for cell in made.cells:
         if cell.source in names:
             cell.source = rng.choice([cell.source, *styles[names[cell.source]]])

@@ -11,7 +11,7 @@ import pytest
 from autograder.errors import UserError
 from autograder.importing.bring_in import _data_beside
 from autograder.importing.notebook import read_source
-from autograder.testing.movable import test_cells_of as read_cells
+from autograder.testing.movable import graded_cells
 from autograder.testing.moved_cell import as_hidden_test
 from tests.fixtures.nbgrader_course import answer, cell, checking, notebook, source_notebook
 
@@ -89,7 +89,7 @@ def judged(source):
         checking("t0", 1, "left = f(1)\nassert left == 1"),
         checking("t1", 1, source),
     ]
-    found, names = read_cells(cells)
+    found, names = graded_cells(cells)
     return found[1], found, names
 
 
@@ -126,7 +126,7 @@ def test_a_cell_that_python_does_not_compile_is_nobodys_traceback():
         cell("code", "from __future__ import annotations\nimport abc", "future", locked=True),
         checking("t1", 1, "assert f(annotations) and abc"),
     ]
-    _, names = read_cells(cells)
+    _, names = graded_cells(cells)
     assert "annotations" in names.made and [*names.given] == ["abc"]
 
 
@@ -139,13 +139,13 @@ def test_what_a_cell_of_the_notebook_binds_is_known_and_an_annotation_alone_bind
         "def set_it():\n    global made\n    made = 1\nset_it()",
         "if True:\n    async def made(): pass",
     ):
-        assert "made" in read_cells([ANSWER, cell("code", binding)])[1].made, binding
-    assert "made" not in read_cells([ANSWER, cell("code", "made: int")])[1].made
+        assert "made" in graded_cells([ANSWER, cell("code", binding)])[1].made, binding
+    assert "made" not in graded_cells([ANSWER, cell("code", "made: int")])[1].made
 
 
 def test_a_name_that_a_later_cell_reads_stays_where_it_is():
     cells = [ANSWER, checking("t1", 1, "found = f(1)\nassert found"), cell("code", "print(found)")]
-    assert read_cells(cells)[0][0].reason == "it makes found, which another cell uses"
+    assert graded_cells(cells)[0][0].reason == "it makes found, which another cell uses"
 
 
 def test_what_a_locked_cell_gives_is_not_taken_from_the_student_and_what_is_made_of_theirs_is():
@@ -156,7 +156,7 @@ def test_what_a_locked_cell_gives_is_not_taken_from_the_student_and_what_is_made
         answer("a", "import math\ndef f(x):\n    return math.sin(x)"),
         checking("t1", 1, "assert f(1) == EXPECTED[0] + SIZE + TABLE['a'][0] + MADE + SQUARE[0] + LATER"),
     ]
-    [found], names = read_cells(cells)
+    [found], names = graded_cells(cells)
     assert found.reason == "" and names.made == {"MADE": False, "math": False, "f": True}
     assert set(names.given) == {"EXPECTED", "SIZE", "TABLE", "np", "SQUARE", "LATER"}
 

@@ -36,34 +36,33 @@ def read(tmp_path: Path, *cells: NotebookNode, **metadata: dict) -> NotebookNode
     return read_source(tmp_path / "x.ipynb")
 
 
-@pytest.mark.parametrize(
-    ("begin", "end"),
-    [
-        ("### BEGIN SOLUTION", "## END SOLUTION"),
-        ("#BEGIN SOLUTION", "# END SOLUTION ####"),
-        ("# BEGIN SOLUTION (3 lines)", "pass  # END SOLUTION"),
-    ],
-)
+MARKS = {
+    "### BEGIN SOLUTION": "## END SOLUTION",
+    "#BEGIN SOLUTION": "# END SOLUTION ####",
+    "# BEGIN SOLUTION (3 lines)": "pass  # END SOLUTION",
+}
+
+
 def test_solutions_are_marked_in_each_way_that_nbgrader_accepts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: str, end: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = f"def f(x):\n    {begin}\n    return x\n    {end}\n"
-    made = read(tmp_path, answer("a", source), checking("t", 1, "assert f(1) == 1"))
-    expected, _ = ClearSolutions().preprocess_cell(made.cells[0].copy(), {"language": "python"}, 0)
-    assert _released(tmp_path, monkeypatch, made)[0].source == expected.source
-    assert "return x" not in expected.source
+    answers = [
+        answer(f"a{number}", f"def f(x):\n    {begin}\n    return x\n    {end}\n")
+        for number, (begin, end) in enumerate(MARKS.items())
+    ]
+    made = read(tmp_path, *answers, checking("t", 1, "assert f(1) == 1"))
+    for one, released in zip(made.cells[:3], _released(tmp_path, monkeypatch, made), strict=False):
+        expected, _ = ClearSolutions().preprocess_cell(one.copy(), {"language": "python"}, 0)
+        assert released.source == expected.source and "return x" not in expected.source
 
 
-@pytest.mark.parametrize(
-    ("source", "why"),
-    [
+def test_marks_that_nbgrader_refuses_are_refused_in_its_words(tmp_path: Path) -> None:
+    for source, why in (
         ("### BEGIN SOLUTION\nx = 1", "no end solution statement found"),
         ("# BEGIN SOLUTION\n# BEGIN SOLUTION\n# END SOLUTION", "nested begin solution"),
-    ],
-)
-def test_marks_that_nbgrader_refuses_are_refused_in_its_words(tmp_path: Path, source: str, why: str) -> None:
-    with pytest.raises(UserError, match=why):
-        read(tmp_path, answer("a", source), checking("t", 1, "assert f(1)"))
+    ):
+        with pytest.raises(UserError, match=why):
+            read(tmp_path, answer("a", source), checking("t", 1, "assert f(1)"))
 
 
 TEXTS = {
@@ -113,14 +112,11 @@ def test_a_released_notebook_is_called_that(tmp_path: Path) -> None:
     read(tmp_path, own_stub, checking("t", 1, "assert f(1) == 1"))
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
+def test_a_notebook_of_otter_graders_is_called_that(tmp_path: Path) -> None:
+    for source in (
         "import otter\ngrader = otter.Notebook('hw.ipynb')",
         "# ASSIGNMENT CONFIG\nname: hw01",
         "# BEGIN QUESTION\nname: q1",
-    ],
-)
-def test_a_notebook_of_otter_graders_is_called_that(tmp_path: Path, source: str) -> None:
-    with pytest.raises(UserError, match="for otter-grader"):
-        read(tmp_path, cell("code", source), cell("code", "# BEGIN SOLUTION\nx = 1\n# END SOLUTION"))
+    ):
+        with pytest.raises(UserError, match="for otter-grader"):
+            read(tmp_path, cell("code", source), cell("code", "# BEGIN SOLUTION\nx = 1\n# END SOLUTION"))

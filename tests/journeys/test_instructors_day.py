@@ -22,7 +22,7 @@ from nbgrader.api import Gradebook
 from playwright.sync_api import Browser, Page, expect
 
 from autograder.course.build import released_notebook
-from autograder.course.masters import course_root, lab_name, solved
+from autograder.course.masters import course_root, lab_name, solution_sources
 from autograder.questions.engine.answers import answers_of, source_of
 from autograder.sandbox.jail.namespaces import probe
 from tests.demos.stage import opened
@@ -74,7 +74,7 @@ def handed_in(answers: dict[str, str], written: str, first: str = "") -> bytes:
 
 def everybody() -> dict[str, bytes]:
     """The notebooks of a class of eight, by the names of Moodle's folders."""
-    right = solved(LAB)
+    right = solution_sources(LAB)
     single = right | {QUESTION: named("alternative", "features_with_add_at")}
     wrong = right | {QUESTION: named("misconception", MISCONCEPTION)}
     half = dict(list(right.items())[:3])

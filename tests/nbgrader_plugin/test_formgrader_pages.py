@@ -27,20 +27,8 @@ from autograder.pages import clean_html as clean_html_module
 from autograder.pages.clean_html import cell_html, clean_html
 from tests.fixtures.nbgrader_course import cell
 
-ATTACKS = (
-    "<script>attack()</script>",
-    "<img src=x onerror=attack()>",
-    "<svg onload=attack()></svg>",
-    "<a href='javascript:attack()'>here</a>",
-    "<iframe srcdoc='<script>attack()</script>'></iframe>",
-    "<form action='https://attack.example'><input name=attack id=q1 class=score></form>",
-    "<style>attack{}</style><link rel=stylesheet href=https://attack.example>",
-    "<div onclick=attack() class='btn full-credit' id=attack>press</div>",
-    "<math><mtext><style><img src=x onerror=attack()></style></mtext></math>",
-    "<scr<script>ipt>attack()</scr</script>ipt>",
-    "[here](javascript:attack)",
-    "![a picture](https://attack.example/a.png)",
-)
+#: One a line.
+ATTACKS = tuple(Path(__file__).with_name("attacks.txt").read_text(encoding="utf-8").splitlines())
 
 
 class Elements(HTMLParser):

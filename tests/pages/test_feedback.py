@@ -135,7 +135,10 @@ def test_a_cell_that_did_not_run_shows_its_error_and_no_tests(writer: FeedbackWr
     stopped = QuestionResult(
         "softmax", 0, 6, tests, error=error, cause="Its cell did not run: S", did_not_run=True
     )
-    text = read(writer.page(wrong(stopped))).text
+    notes = ("The cell that begins `def softmax(x):` stopped: S",)
+    result = replace(wrong(stopped), status="partly-run", notes=notes, run_notes=notes)
+    text = read(writer.page(result)).text
+    assert "that begins" not in text, "its card names the error"
     assert "Its cell did not run" in text and "→ 5 return weights / totalSyntaxError: invalid syntax" in text
     assert "✗" not in text
 

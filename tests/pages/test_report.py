@@ -94,20 +94,19 @@ def test_the_report_counts_statuses_and_misconceptions(
     assert path == tmp_path / "report/00_warm_up.html"
     assert "3 submissions read, of 4 students" in text
     assert 'href="demos/axis.html"' in page
-    assert "2 softmax over queries bo , cy hint Use the last axis. softmax Which axis?" in text
+    assert "softmax over queries bo , cy hint Use the last axis. softmax" in text and "Which axis?" in text
     assert "timed-out : a cell ran out of time and was stopped who cy 1" in text
     assert 'href="../feedback/ada/00_warm_up/00_warm_up.html"' in page
     assert text.index("What the class misunderstands") < text.index("alf of the class has")
-    assert page.count("--lost: 100.0%") == 2, "what was lost is tinted"
+    assert page.count("--lost: 100%") == 2, "what was lost is tinted"
     assert "1 of 3 submissions were graded with isolation “reduced (own user id, limits)” only" in text
 
 
 def test_the_headline_tells_what_half_of_the_class_has(
     tmp_path: Path, spec: LabSpec, make_result: Make
 ) -> None:
-    assert "half of the class has all 10 points" in text_of(
-        build_report([make_result("ada")], spec, tmp_path)
-    )
+    alone = text_of(build_report([make_result("ada")], spec, tmp_path))
+    assert "half of the class has all 10 points" in alone and "cannot be told: too few students" in alone
     lower = [make_result("ada"), make_result("bo", 1, 1)]
     assert "Half of the class has 6 points or more" in text_of(build_report(lower, spec, tmp_path))
     assert "0 submissions read" in text_of(build_report([], spec, tmp_path))
@@ -168,7 +167,7 @@ def test_renaming_comments_and_lines_that_are_no_python_hide_nothing(
     sources = {f"honest{i}": {"softmax": function(i)} for i in range(20)}
     sources["ada"] = {"softmax": function(99)}
     sources["bo"] = {"softmax": above + re.sub(r"#.*", "# mine", function(99, prefix="renamed"))}
-    groups = alike_groups(class_of(spec, submit, make_result, sources), spec).groups
+    groups = alike_groups(class_of(spec, submit, make_result, sources), spec)[0]
     assert [(group.students, group.what) for group in groups] == [(("ada", "bo"), "code")]
 
 
@@ -180,7 +179,7 @@ def test_code_in_added_cells_is_compared(spec: LabSpec, submit: Submit, make_res
 
     notebooks = {"ada": function(7), "bo": function(7, prefix="own"), "cy": function(8)}
     found = [answers(make_result(name, notebook=with_cell(code)), spec) for name, code in notebooks.items()]
-    [group] = alike_groups([one for one in found if one], spec).groups
+    [group] = alike_groups([one for one in found if one], spec)[0]
     assert group.students == ("ada", "bo")
 
 
@@ -191,12 +190,12 @@ def test_what_everybody_may_have_accuses_nobody(spec: LabSpec, submit: Submit, m
         submissions = class_of(
             spec, submit, make_result, {f"s{i}": {"softmax": source} for i in range(count)}
         )
-        assert alike_groups(submissions, spec, known_answers=known).groups == ()
+        assert alike_groups(submissions, spec, known_answers=known)[0] == []
         if known:
-            assert len(alike_groups(submissions, spec).groups) == 1
+            assert len(alike_groups(submissions, spec)[0]) == 1
     given = " ".join(cell.source for cell in spec.cells) * 10
     repeated = class_of(spec, submit, make_result, {name: {"why_softmax": given} for name in ("ada", "bo")})
-    assert alike_groups(repeated, spec).groups == ()
+    assert alike_groups(repeated, spec)[0] == []
 
 
 def test_the_same_long_prose_is_a_group_and_a_short_sentence_is_none(
@@ -210,7 +209,7 @@ def test_the_same_long_prose_is_a_group_and_a_short_sentence_is_none(
         "di": "Rows sum to one.",
     }
     sources = {name: {"why_softmax": text} for name, text in texts.items()}
-    [group] = alike_groups(class_of(spec, submit, make_result, sources), spec).groups
+    [group] = alike_groups(class_of(spec, submit, make_result, sources), spec)[0]
     assert (group.students, group.what, group.lowest < 1) == (("ada", "bo"), "prose", True)
 
 
@@ -267,20 +266,13 @@ def test_the_screen_says_the_same_mean_as_the_report_and_who_has_no_folder_any_m
     assert "1 submissions, none could be read;" in screen(unread[:1], tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("shares", "headline"),
-    [
-        ((0.5, 0.9, 0.8), "a was the hardest: 50% of its points were earned"),
-        ((0.504, 0.9, 0.496), "a and c were the hardest: 50% of their points were earned"),
-        ((0.7, 0.7, 0.7), "All questions were equally hard: 70% of their points were earned"),
-        ((0.96, 1.0, 1.0), "No question was hard for this class"),
-        ((0.3,), ""),
-    ],
-)
-def test_the_hardest_question_is_named_with_those_that_were_as_hard(shares, headline):
-    rows = [
-        QuestionStatistics(name, 4.0, share, 0.0, 0.0, None)
-        for name, share in zip("abc", shares, strict=False)
-    ]
-    assert question_headline(rows) == headline
-    assert "too few" in rows[0].verdict
+def test_the_hardest_question_is_named_with_those_that_were_as_hard() -> None:
+    for shares, headline in {
+        (0.5, 0.9, 0.8): "a was the hardest: 50% of its points were earned",
+        (0.504, 0.9, 0.496): "a and c were the hardest: 50% of their points were earned",
+        (0.7, 0.7, 0.7): "All questions were equally hard: 70% of their points were earned",
+        (0.96, 1.0, 1.0): "No question was hard for this class",
+        (0.3,): "",
+    }.items():
+        rows = [QuestionStatistics("abc"[n], 4.0, share, 0.0, 0.0, None) for n, share in enumerate(shares)]
+        assert question_headline(rows) == headline

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course.masters import solved
+from autograder.course.masters import solution_sources
 from autograder.files import feedback_page, report_page
 from autograder.run.store import ResultStore
 from autograder.sandbox.jail.namespaces import probe
@@ -85,7 +85,7 @@ WHOLE_TABLE = "def normalise_rows(N):\n    return N / N.sum() if N.sum() > 0 els
 
 def test_another_cost_and_another_hint_are_given_without_running_anything(graded, own_course):
     title, name = "the whole table is normalised at once", "normalise_rows"
-    no_logarithm = solved(LAB)["average_nll"].replace("np.log(", "(")
+    no_logarithm = solution_sources(LAB)["average_nll"].replace("np.log(", "(")
     hand_in(graded / "submitted", "bo", {name: WHOLE_TABLE, "average_nll": no_logarithm})
     regrade(graded, own_course)
     before = {student: stored(graded, student) for student in ("ada", "bo")}

@@ -46,12 +46,12 @@ def test_bytes_are_let_go_of_and_read_again_when_it_is_their_turn(class_, tmp_pa
 def test_an_unchanged_class_is_not_graded_and_a_plan_says_why_something_is_graded_again(class_):
     notebooks = read_class(class_[:1], LAB)
     own = notebooks[0].digest
-    plan = make_plan(notebooks, EarlierRun(CONTEXT, {"ada": (own, CONTEXT.whole)}), CONTEXT)
+    plan = make_plan(notebooks, EarlierRun(CONTEXT, {"ada": (own, CONTEXT.combined_digest)}), CONTEXT)
     assert (plan.to_grade, plan.unchanged) == ((), ("ada",))
     for stored, reason in (
         ({}, "new"),
         ({"ada": ("", "")}, "the grader had failed on it"),
-        ({"ada": ("another", CONTEXT.whole)}, "the notebook changed"),
+        ({"ada": ("another", CONTEXT.combined_digest)}, "the notebook changed"),
         ({"ada": (own, "another")}, "an earlier run stood under other conditions"),
     ):
         assert make_plan(notebooks, EarlierRun(CONTEXT, stored), CONTEXT).reasons == {"ada": reason}

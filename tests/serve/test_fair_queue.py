@@ -55,28 +55,17 @@ def test_everything_is_taken_once_each_students_in_the_order_they_came_after_as_
         assert [a.id for a in taken if a.student == student] == [a.id for a in came if a.student == student]
 
 
-class Clock:
-    """A clock that is set."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def held(queue: FairQueue, clock: Clock, attempt: Attempt, seconds: float) -> None:
+def held(queue: FairQueue, attempt: Attempt, seconds: float) -> None:
     """Have an attempt be the only one, and take so long."""
     queue.put(attempt)
     assert queue.take() == attempt
-    clock.now += seconds
     queue.done(attempt, seconds)
 
 
 def test_students_of_slow_notebooks_come_after_the_others_and_never_hold_the_last_grader():
-    clock = Clock()
-    queue = FairQueue(2, clock)
+    queue = FairQueue(2)
     for slow in attempts("mn"):
-        held(queue, clock, slow, 60.0)
+        held(queue, slow, 60.0)
     came = attempts("mnab")
     for attempt in came:
         queue.put(attempt)
@@ -98,21 +87,12 @@ def test_students_of_slow_notebooks_come_after_the_others_and_never_hold_the_las
     assert taken_too == [late]
 
 
-def test_slow_is_more_than_the_class_needs_and_passes():
-    clock = Clock()
-    queue = FairQueue(1, clock)
+def test_slow_is_more_than_the_class_needs_and_ends_with_a_quick_one():
+    queue = FairQueue(1)
     for attempt in attempts("abcdefhijk"):
-        held(queue, clock, attempt, 60.0)  # a lab whose notebooks all take a minute
-    clock.now += 6 * 60.0
-    held(queue, clock, attempts("g")[0], 90.0)
-    for attempt in attempts("ga"):
-        queue.put(attempt)
-    assert order(queue) == ["g", "a"]
-    held(queue, clock, attempts("m")[0], 300.0)
-    for attempt in attempts("ma"):
-        queue.put(attempt)
-    assert order(queue) == ["a", "m"]
-    clock.now += 5 * 300.0
-    for attempt in attempts("ma"):
-        queue.put(attempt)
-    assert order(queue) == ["m", "a"]
+        held(queue, attempt, 60.0)  # a lab whose notebooks all take a minute
+    for student, seconds, after in (("g", 90.0, "ga"), ("m", 300.0, "am"), ("m", 1.0, "ma")):
+        held(queue, attempts(student)[0], seconds)
+        for attempt in attempts(student + "a"):
+            queue.put(attempt)
+        assert order(queue) == list(after)

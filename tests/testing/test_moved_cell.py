@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from autograder.sandbox.host.rpc import StudentError
 from autograder.sandbox.host.student import Student
-from autograder.testing.movable import test_cells_of as read_cells
+from autograder.testing.movable import graded_cells
 from autograder.testing.moved_cell import as_hidden_test
 from autograder.testing.run import run_test
 from tests.fixtures.nbgrader_course import answer, cell, checking
@@ -68,7 +68,7 @@ def result(source, notebook, in_place=False):
         answer("a", "def f(): ...\ndef g(): ...\ntotal = 0"),
         checking("question", 1, source),
     ]
-    [found], names = read_cells(cells)
+    [found], names = graded_cells(cells)
     test = as_hidden_test(replace(found, in_place=in_place), names, "20_x")
     namespace = {"__name__": "notebook"}
     exec(compile(notebook, "<notebook>", "exec"), namespace)

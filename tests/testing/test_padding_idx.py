@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.course.masters import lab_name, solution, solved
+from autograder.course.masters import lab_name, solution, solution_sources
 from autograder.sandbox.host.student import Student
 from autograder.testing.run import run_test, tests_of
 
@@ -18,7 +18,7 @@ from autograder.testing.run import run_test, tests_of
 )
 def test_an_embedding_that_knows_its_padding_earns_all_points(lab, question, plain, padded):
     names = dict(solution(lab_name(lab)))
-    code = solved(lab_name(lab))[question]
+    code = solution_sources(lab_name(lab))[question]
     assert plain in code
     written = dict(names[question].forward.__globals__)
     exec(code.replace(plain, padded), written)

@@ -73,31 +73,9 @@ class Cell:
     kind: str  # "code" or "markdown"
     options: dict[str, Any]
     source: str
-
-    @property
-    def role(self) -> str:
-        """The cell's role: question, test, written or locked; "" for a plain cell."""
-        return next((role for role in _ROLES if role in self.options), "")
-
-    @property
-    def name(self) -> str:
-        """The cell's name, or the name of the question that it tests."""
-        return str(self.options.get(self.role, ""))
-
-    @property
-    def label(self) -> str:
-        """The cell's name in sentences."""
-        return f"cell {self.role}=“{self.name}”" if self.role else "this cell"
-
-    @property
-    def grade_id(self) -> str:
-        """The cell's name in nbgrader."""
-        return f"test_{self.name}" if self.role == "test" else self.name
-
-    @property
-    def skipped(self) -> bool:
-        """Whether the cell does not run in grading."""
-        return SKIP in self.options.get("tags", ())
+    #: The role: question, test, written or locked ("" for a plain cell); and the name, or that of the question that it tests.
+    role: str
+    name: str
 
 
 @dataclass
@@ -118,7 +96,8 @@ class Outline:
 
     def blame(self, cell: Cell, sentence: str, below: int = 0) -> None:
         """Note a fault of a cell, ``below`` lines after its mark."""
-        self.refuse(cell.line + below, cell.label, sentence)
+        place = f"cell {cell.role}=“{cell.name}”" if cell.role else "this cell"
+        self.refuse(cell.line + below, place, sentence)
 
 
 def read_outline(lab: str, path: Path, root: Path) -> Outline:
@@ -152,10 +131,12 @@ def _cells(text: str) -> list[Cell]:
     notebook = jupytext.reads(text, fmt="py:percent")
     lines = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith("# %%")]
     lines = [1] * (len(notebook.cells) - len(lines)) + lines  # text before the first mark is a cell
-    return [
-        Cell(line, cell.cell_type, dict(cell.metadata), cell.source)
-        for line, cell in zip(lines, notebook.cells, strict=False)
-    ]
+    cells = []
+    for line, cell in zip(lines, notebook.cells, strict=False):
+        options = dict(cell.metadata)
+        role = next((role for role in _ROLES if role in options), "")
+        cells.append(Cell(line, cell.cell_type, options, cell.source, role, str(options.get(role, ""))))
+    return cells
 
 
 def _check_options(outline: Outline, cell: Cell) -> None:
@@ -170,7 +151,7 @@ def _check_options(outline: Outline, cell: Cell) -> None:
             refuse(f"“{options[option]}” is no option{nearest(options[option], ['[markdown]', *_OPTIONS])}")
         else:
             refuse(f"there is no option “{option}”{nearest(option, _OPTIONS)}")
-    roles = [role for role in _ROLES if role in options]
+    roles, is_skipped = [role for role in _ROLES if role in options], SKIP in options.get("tags", ())
     if len(roles) > 1:
         refuse(f"it is both {' and '.join(roles)}, and can be one of them")
     for role in roles:
@@ -181,12 +162,12 @@ def _check_options(outline: Outline, cell: Cell) -> None:
     for tag in options.get("tags", ()):
         if tag != SKIP:
             refuse(f"there is no tag “{tag}”{nearest(tag, [SKIP])}")
-    if cell.skipped and roles:
+    if is_skipped and roles:
         refuse(f"a {roles[0]} cell is needed when grading, so it cannot be tagged {SKIP}")
     if (cell.kind == "markdown") != (cell.role == "written") and cell.role not in ("", "locked"):
         refuse(f"a {cell.role} cell is a {'[markdown]' if cell.role == 'written' else 'code'} cell")
     _check_points(cell, refuse)
-    if cell.kind == "code" and cell.role in ("", "locked") and not cell.skipped:
+    if cell.kind == "code" and cell.role in ("", "locked") and not is_skipped:
         try:
             ast.parse(cell.source)
         except SyntaxError as error:
@@ -274,12 +255,11 @@ def _bound(node: ast.stmt) -> list[str]:
 def _check_names(outline: Outline) -> None:
     first: dict[str, int] = {}
     for cell in outline.cells:
-        if cell.role and cell.grade_id in first:
-            outline.blame(
-                cell, f"the cell in line {first[cell.grade_id]} has the name “{cell.grade_id}” already"
-            )
+        name = f"test_{cell.name}" if cell.role == "test" else cell.name
+        if cell.role and name in first:
+            outline.blame(cell, f"the cell in line {first[name]} has the name “{name}” already")
         elif cell.role:
-            first[cell.grade_id] = cell.line
+            first[name] = cell.line
 
 
 def _check_pairs(outline: Outline) -> None:
@@ -294,8 +274,7 @@ def _check_pairs(outline: Outline) -> None:
             outline.blame(
                 asked[name], f'no cell test="{name}" gives it points (points=0 makes it a challenge){near}'
             )
-    for cell in (cell for cell in outline.cells if cell.role == "test"):
-        name = cell.name
+    for name, cell in ((cell.name, cell) for cell in outline.cells if cell.role == "test"):
         if name not in asked:
             outline.blame(cell, f"there is no question “{name}”{nearest(name, asked)}")
         elif name in outline.challenges:

@@ -49,7 +49,7 @@ def build_report(
     class_results.sort(key=lambda result: result.student.casefold())
     path = report_page(out, spec.name)
     places = places_of(spec, DEMOS)
-    alike = alike_groups(submissions, spec, known_answers)
+    groups, not_compared = alike_groups(submissions, spec, known_answers)
     handed_in = [result for result in class_results if result.readable]
     questions = question_statistics(handed_in, spec.questions)
     page = render(
@@ -63,20 +63,20 @@ def build_report(
         few=len(handed_in) < FEW,
         misconceptions=_counted("misconception", class_results, places, path.parent),
         generated=_counted("generated", class_results, places, path.parent),
-        statuses=_statuses(class_results),
+        statuses=STATUSES,
         flagged=[
             (one, question) for one in class_results for question in one.questions if question.forbidden
         ],
-        groups=alike.groups,
-        not_compared=alike.left_out,
+        groups=groups,
+        not_compared=not_compared,
         alike=round(100 * ALIKE),
-        students=[_student_row(result, spec, path.parent, out) for result in class_results],
+        results=class_results,
+        page_of=lambda student: address_of(feedback_page(out, student, spec.name), path.parent),
         remarks=[plain(remark, 2000) for remark in remarks],
         question_names=[name for name, _ in spec.questions],
         reduced=Counter(one.isolation for one in handed_in if one.isolation != STRONGEST),
         reduced_means=ISOLATION[REDUCED],
         handed_in=len(handed_in),
-        everybody=len(class_results),
     )
     write_atomically(path, page)
     return path
@@ -119,43 +119,16 @@ def question_headline(questions: Sequence[QuestionStatistics]) -> str:
 def _counted(
     what: str, results: Sequence[SubmissionResult], places: Mapping[str, Place], folder: Path
 ) -> list[dict[str, Any]]:
-    """The class's misconceptions or generated sentences, most frequent first. ``demo``: the address of a written demo."""
+    """The class's misconceptions or generated sentences, the costliest first. ``demo``: the address of a written demo."""
     held: dict[tuple[str, str], dict[str, Any]] = {}
     for result in results:
         for question in result.questions:
             if title := getattr(question, what):
                 place = places.get(question.name, Place())
                 demo = place.demo if (folder / place.demo_address).is_file() else ""
-                fresh = {"title": title, "question": question.name, "students": []}
+                fresh = {"title": title, "question": question.name, "students": [], "lost": 0.0}
                 one = held.setdefault((title, question.name), fresh)
                 one["students"].append(plain(result.student, 100))
+                one["lost"] += question.max_points - question.points
                 one |= {"hint": question.hint or "", "demo": demo, "address": place.demo_address}
-    return sorted(held.values(), key=lambda one: (-len(one["students"]), one["question"], one["title"]))
-
-
-def _statuses(results: Sequence[SubmissionResult]) -> list[dict[str, Any]]:
-    counts = Counter(result.status for result in results)
-    return [
-        {
-            "status": status,
-            "words": STATUSES[status].for_staff,
-            "count": counts[status],
-            "students": [plain(result.student, 100) for result in results if result.status == status],
-        }
-        for status in STATUSES
-        if counts[status]
-    ]
-
-
-def _student_row(result: SubmissionResult, spec: LabSpec, folder: Path, out: Path) -> dict[str, Any]:
-    read = result.questions if result.readable else ()
-    shares = {question.name: (question.points, question.max_points) for question in read}
-    return {
-        "student": plain(result.student, 100),
-        "link": address_of(feedback_page(out, result.student, result.lab), folder),
-        "score": result.score,
-        "points": [shares.get(name) for name, _ in spec.questions],
-        "status": result.status,
-        "seconds": result.seconds,
-        "misconceptions": sum(bool(question.misconception) for question in result.questions),
-    }
+    return sorted(held.values(), key=lambda one: (-one["lost"], one["question"], one["title"]))

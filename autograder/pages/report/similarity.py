@@ -54,14 +54,6 @@ class AlikeGroup:
     highest: float
 
 
-@dataclass(frozen=True)
-class Alike:
-    """The groups found in a class, most similar first; and the students whose code or prose was not compared."""
-
-    groups: tuple[AlikeGroup, ...]
-    left_out: dict[str, tuple[str, ...]]  # "code" or "prose" -> students
-
-
 def code_lines(source: str) -> tuple[Line, ...]:
     """The lines of a cell as tokens, without comments. Names except attributes are replaced by their order in the line."""
     tokens = (_TOKEN.findall(line.partition("#")[0]) for line in source.split("\n"))
@@ -103,8 +95,10 @@ def answers(result: SubmissionResult, spec: LabSpec) -> Answers | None:
     )
 
 
-def alike_groups(submissions: Sequence[Answers], spec: LabSpec, known_answers: Iterable[str] = ()) -> Alike:
-    """Groups of near-identical submissions, most similar first, and the students who could not be compared.
+def alike_groups(
+    submissions: Sequence[Answers], spec: LabSpec, known_answers: Iterable[str] = ()
+) -> tuple[list[AlikeGroup], dict[str, list[str]]]:
+    """Groups of near-identical submissions, most similar first; and "code" or "prose" -> students who were not compared.
 
     ``known_answers`` are sources that students may write without copying: alternative solutions and misconceptions. The
     master and the released notebook always count as known.
@@ -120,9 +114,9 @@ def alike_groups(submissions: Sequence[Answers], spec: LabSpec, known_answers: I
             {student: read for student, read in lines.items() if read is not None}, known[what], what
         )
         groups += _groups(own, what)
-        if missing := tuple(sorted(set(lines) - set(own))):
+        if missing := sorted(set(lines) - set(own)):
             left_out[what] = missing
-    return Alike(tuple(sorted(groups, key=lambda group: -group.highest)), left_out)
+    return sorted(groups, key=lambda group: -group.highest), left_out
 
 
 def _compared(lines: Mapping[str, tuple[Line, ...]], known: set[Line], what: str) -> dict[str, list[str]]:

@@ -25,19 +25,6 @@ class QuestionStatistics:
     #: The correlation of the question's points with the points of all other questions; None if undefined.
     discrimination: float | None
 
-    @property
-    def verdict(self) -> str:
-        """A phrase about the question, with what to do."""
-        if self.discrimination is None:
-            return "cannot be told: too few students, or no differences"
-        if self.discrimination >= 0.4:
-            return "separates well"
-        if self.discrimination >= 0.2:
-            return "separates fairly"
-        if self.discrimination >= 0.0:
-            return "tells little about the rest: look at its tests"
-        return "strong students lose points here: look at its tests"
-
 
 def correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
     """Pearson's correlation; None with fewer than three pairs or no spread."""

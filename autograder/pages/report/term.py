@@ -175,20 +175,21 @@ class Term:
 
 def render_term(term: Term, out: Path) -> str:
     """The page as HTML. It links to the labs' reports and the students' pages that exist in ``out``."""
+
+    def page_of(student: Student, lab: str) -> str:
+        folder = student.entries[lab].folder or student.student
+        return address_of(feedback_page(out, folder, lab), out / "report")
+
     return render(
         "term.html.j2",
         **sorting_script(),
         term=term,
         labs=[_lab_row(lab, term, out) for lab in term.labs],
         median=_median(student.share for student in term.students),
-        open=sum(bool(student.open) for student in term.students),
         low=round(100 * LOW_SHARE),
         fall=round(100 * FALL),
-        trends={student.student: _trend(student) for student in term.students},
-        cells_of={
-            student.student: {lab.name: _cell(student, lab, out) for lab in term.labs}
-            for student in term.students
-        },
+        trend=_trend,
+        page_of=page_of,
         sections=any(student.section for student in term.students),
     )
 
@@ -214,21 +215,6 @@ def _trend(student: Student) -> str:
     """The coordinates of a line with the share of each lab; labs without decided points are left out."""
     shares = [share_of([entry]) for entry in student.entries.values()]
     return " ".join(f"{x},{1 - min(1.0, y):.2f}" for x, y in enumerate(shares) if y is not None)
-
-
-def _cell(student: Student, lab: Lab, out: Path) -> dict[str, Any]:
-    """The table's cell for one lab of one student: the points, the letters beside them, the page."""
-    entry = student.entries[lab.name]
-    marks = {
-        "L": entry.seconds_late > 0,
-        "E": entry.extension_used,
-        "!": entry.status not in ("graded", "missing"),
-    }
-    return {
-        "entry": entry,
-        "marks": "".join(mark for mark, holds in marks.items() if holds),
-        "link": address_of(feedback_page(out, entry.folder or student.student, lab.name), out / "report"),
-    }
 
 
 def table_of_students(term: Term) -> list[list[str]]:

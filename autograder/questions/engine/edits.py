@@ -130,7 +130,7 @@ class _Replaced(ast.NodeTransformer):
 
 @dataclass(frozen=True)
 class _Place:
-    """A node of a function, and what a sentence about it may name: the arguments, and everybody's functions."""
+    """A node of a function, and the names that a sentence may use: the arguments, and the functions given to everybody."""
 
     node: Any
     function: ast.FunctionDef

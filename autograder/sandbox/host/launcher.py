@@ -186,32 +186,25 @@ class ZygoteProcess:
     def spawn(self, limits: Limits) -> tuple[socket.socket, Child]:
         """Fork a jailed child; return the socket to it and the child."""
         self.wait_ready()
-        assert self._control is not None
         ours, theirs = socket.socketpair()
-        try:
-            self._control.send({"spawn": asdict(limits)}, theirs.fileno())
-            answer = self._receive(SPAWN_SECONDS)
-            if "pid" not in answer:
-                raise SandboxUnavailable("it has gone")
-            pidfd = self._control.descriptors.pop(0)
-        except (OSError, SandboxUnavailable):
-            ours.close()
-            self.close()
-            raise SandboxUnavailable("the sandbox's first process has ended: grade again") from None
-        finally:
-            theirs.close()
-        group = self.isolation != STRONGEST
+        with theirs:
+            answer = self._ask("pid", {"spawn": asdict(limits)}, theirs.fileno())
+        assert self._control is not None
+        pidfd, group = self._control.descriptors.pop(0), self.isolation != STRONGEST
         return ours, Child(pidfd, int(answer["pid"]), group, answer["scratch"], answer["elsewhere"])
 
     def reap(self, child: Child) -> dict[str, Any]:
         """How a killed child ended: ``{"status": wait status, "cpu": seconds, "peak": bytes more than at the fork}``."""
-        assert self._control is not None
-        try:
-            self._control.send({"reap": child.inner_pid})
+        return self._ask("status", {"reap": child.inner_pid})
+
+    def _ask(self, key: str, message: dict[str, Any], *descriptors: int) -> dict[str, Any]:
+        """The zygote's answer, which has ``key``. If there is none, the process is closed and ``SandboxUnavailable`` raised."""
+        answer: dict[str, Any] = {}
+        with contextlib.suppress(OSError, SandboxUnavailable):
+            assert self._control is not None
+            self._control.send(message, *descriptors)
             answer = self._receive(SPAWN_SECONDS)
-        except OSError:
-            answer = {}
-        if "status" not in answer:
+        if key not in answer:
             self.close()
             raise SandboxUnavailable("the sandbox's first process has ended: grade again")
         return answer

@@ -238,7 +238,7 @@ class Session:
         transport = RemoteTransport(connection, child, self.limits, partial(self._on_end, child))
         transport.timeout, greeting = SPAWN_SECONDS, list[bytes]()
         try:
-            transport.exchange(None, greeting.append)  # it comes unasked
+            transport.exchange(None, greeting.append)  # the child sends it without a request
             message = wire.decode(greeting[0])
         except (StudentGone, wire.WireError):
             message = ("failed", "it ended at once")

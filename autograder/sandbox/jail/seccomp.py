@@ -22,7 +22,7 @@ from pathlib import Path
 
 from .namespaces import check, libc
 
-#: The system calls by what is done with them: name -> numbers on x86_64 and aarch64, -1 where there is no such call.
+#: Treatment -> system calls, each with its numbers on x86_64 and aarch64, -1 if there is no such call.
 _CALLS = json.loads(Path(__file__).with_name("system_calls.json").read_text(encoding="utf-8"))
 _FORBIDDEN = _CALLS["forbidden"]
 #: Libraries have a fallback for these: they fail as on a kernel that lacks them.

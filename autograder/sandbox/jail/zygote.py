@@ -329,10 +329,9 @@ def receive(requests: io.BufferedReader, wire: types.ModuleType) -> bytes:
 
 def serve(control: Control, jail: Any, lab_shell: Any) -> None:
     """Serve control messages until the harness closes the socket."""
-    children = Children(jail)
     while (message := control.receive()) is not None:
         if "reap" in message:
-            answer = children.reap(message["reap"])
+            answer = reap(message["reap"], jail)
             jail.clear()
             control.answer(answer)
             continue
@@ -341,14 +340,14 @@ def serve(control: Control, jail: Any, lab_shell: Any) -> None:
             jail.before_clone()
             if (copy := os.fork()) == 0:
                 control.socket.close()
-                control, children = Control(socket.socket(fileno=descriptor)), Children(jail)
+                control = Control(socket.socket(fileno=descriptor))
                 if not prepare_clone(control, jail, message):
                     return
             else:
                 jail.clones.add(copy)
                 os.close(descriptor)
             continue
-        children.reap_exited()
+        reap_exited(jail)
         jail.limits = message["spawn"]
         jail.before_fork()
         child = os.fork()
@@ -356,7 +355,6 @@ def serve(control: Control, jail: Any, lab_shell: Any) -> None:
             control.socket.close()
             run_child(descriptor, jail, lab_shell)
         os.close(descriptor)
-        children.exits.pop(child, None)  # an earlier process with the same id
         pidfd = os.pidfd_open(child)
         control.answer({"pid": child, **jail.after_fork(child)}, pidfd)
         os.close(pidfd)
@@ -393,35 +391,23 @@ def report_failure(control: Control, error: str) -> None:
             Control(socket.socket(fileno=control.descriptors.pop(0))).answer({"error": error})
 
 
-class Children:
-    """The forked children, and the exit status of those that ended."""
+def reap_exited(jail: Any) -> None:
+    """Reap the children that have ended and were never asked about."""
+    with contextlib.suppress(ChildProcessError):
+        while child := os.waitpid(-1, os.WNOHANG)[0]:
+            jail.ended(child)
 
-    def __init__(self, jail: Any):
-        self.jail = jail
-        self.exits: dict[int, dict[str, Any]] = {}
 
-    def reap_exited(self) -> None:
-        """Reap the children that have ended."""
-        with contextlib.suppress(ChildProcessError):
-            while (exited := os.wait4(-1, os.WNOHANG))[0]:
-                self._record(*exited)
-
-    def reap(self, child: int) -> dict[str, Any]:
-        """Wait for a child that was killed or has exited, and return how it ended."""
-        while child not in self.exits:
-            try:
-                self._record(*os.wait4(-1, 0))
-            except ChildProcessError:
-                return {"status": 0, "cpu": 0.0, "peak": 0}
-        return self.exits[child]
-
-    def _record(self, child: int, status: int, usage: resource.struct_rusage) -> None:
-        self.jail.ended(child)
-        baseline = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        peak = max(0, usage.ru_maxrss - baseline) * 1024
-        self.exits[child] = {"status": status, "cpu": usage.ru_utime + usage.ru_stime, "peak": peak}
-        for old in list(self.exits)[:-64]:
-            del self.exits[old]
+def reap(child: int, jail: Any) -> dict[str, Any]:
+    """Wait for a child that was killed or has exited, and return how it ended; zeros if it was reaped before."""
+    try:
+        _, status, usage = os.wait4(child, 0)
+    except ChildProcessError:
+        return {"status": 0, "cpu": 0.0, "peak": 0}
+    jail.ended(child)
+    baseline = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak = max(0, usage.ru_maxrss - baseline) * 1024
+    return {"status": status, "cpu": usage.ru_utime + usage.ru_stime, "peak": peak}
 
 
 def main() -> None:

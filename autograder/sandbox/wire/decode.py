@@ -175,15 +175,12 @@ class Decoder:
         return dict(zip(_checked_keys(parts[::2]), parts[1::2], strict=True))
 
     def decode_range(self, tree: list[Any], depth: int) -> range:
-        value = range(*self.decode_integers(tree, depth, 3))
+        parts = self.decode_items(tree, depth)
+        if len(parts) != 3 or not all(type(part) is int for part in parts):
+            _malformed("whole numbers")
+        value = range(*parts)
         self.spend(_length(value))  # a reader may turn it into that many numbers
         return value
-
-    def decode_integers(self, tree: list[Any], depth: int, count: int) -> list[int]:
-        parts = self.decode_items(tree, depth)
-        if len(parts) != count or not all(type(part) is int for part in parts):
-            _malformed("whole numbers")
-        return parts
 
     def decode_slice(self, tree: list[Any], depth: int) -> slice:
         start, stop, step = self.decode_items(tree, depth)

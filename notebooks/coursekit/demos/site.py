@@ -54,7 +54,8 @@ def for_readers(book: NotebookNode, released: NotebookNode, lab: str) -> Noteboo
     for cell in book.cells:
         marks = cell.metadata.get("nbgrader", {})
         if cell.cell_type == "markdown":
-            cells.append(new_markdown_cell(_own_links(cell.source)))
+            one_title = _own_links(cell.source).replace("\n# ", "\n## ")  # the acts of lab 12
+            cells.append(new_markdown_cell(one_title))
         else:
             cells.append(cell)
             cell.metadata["mystnb"] = {"image": {"alt": slides.alt_text(cell) or "a figure of this cell"}}
@@ -81,7 +82,7 @@ def for_readers(book: NotebookNode, released: NotebookNode, lab: str) -> Noteboo
 def _opening(lab: str, placed: list[str]) -> str:
     """The box at a lab's beginning: its picture, slides and demos."""
     links = [(f"../slides/{lab}.html", "Slides")]
-    for name in (demo.partition("#")[0] for demo in placed):
+    for name in dict.fromkeys(demo.partition("#")[0] for demo in placed):
         links.append((f"../demos/{name}.html", escape(bundle.meta(name)["title"])))
     address, words = (links[1:] or links)[0]
     return (
@@ -106,15 +107,14 @@ def _live(demo: str) -> str:
 
 
 def _own_links(text: str, here: Path | None = None) -> str:
-    """The text without links to files, except those to a page of this site."""
+    """The text without links to files, except those to a page of this site, which show its title instead of its file."""
 
     def kept(found: re.Match[str]) -> str:
-        target = found.group(2).partition("#")[0]
-        return (
-            found.group(0)
-            if here and (here / target).is_file() and target.removesuffix(".md") in _GUIDE
-            else found.group(1)
-        )
+        words, address = found.groups()
+        target = address.partition("#")[0]
+        if here and (here / target).is_file() and target.removesuffix(".md") in _GUIDE:
+            return f"[{'' if words == target else words}]({address})"
+        return words
 
     return _LINK.sub(kept, text)
 
@@ -130,18 +130,22 @@ def home(text: str) -> str:
     return Template(text).substitute(path="\n".join(stops), demos=len(bundle.names()))
 
 
-def decks() -> str:
-    """The page of all decks, each with the picture of its title slide and the lab's question."""
+def pictured(folder: str) -> str:
+    """All labs as cards that lead to their pages in a folder, each with its picture and question."""
     items = []
     for lab in (path.stem for path in slides.labs()):
         number, name, question = slides.named(lab)
         items.append(
-            f'<li><a href="{lab}.html"><img src="{slides.cover(lab)}" alt="" width="480" height="270">'
+            f'<li><a href="../{folder}/{lab}.html"><img src="../slides/{slides.cover(lab)}" alt="" width="480" height="270">'
             f"<p><b>{number} · {escape(name)}</b></p><p>{escape(question)}</p></a></li>\n"
         )
+    return f'```{{raw}} html\n<ul class="gallery">\n{"".join(items)}</ul>\n```\n\n'
+
+
+def decks() -> str:
+    """The page of all decks."""
     return (
-        "# Slides\n\nA short deck for each lab, with its demos inside.\n\n"
-        f'```{{raw}} html\n<ul class="gallery">\n{"".join(items)}</ul>\n```\n\n**Keys.** '
+        f"# Slides\n\nA short deck for each lab, with its demos inside.\n\n{pictured('slides')}**Keys.** "
         "Space and → go on, through a demo's scenes too. `H` hides a demo's controls, `Q` asks about its scene. `Esc` shows all"
         " slides, `S` opens the presenter's view with the lab's text as notes, `F` fills the screen. A deck whose address ends in"
         " `?print-pdf` prints in landscape.\n"
@@ -179,7 +183,7 @@ def lay_out(source: Path) -> None:
         nbformat.write(book, source / "labs" / path.name)
     named = "\n".join("{} · {} <{}>".format(*slides.named(lab.stem)[:2], lab.stem) for lab in slides.labs())
     (source / "labs" / "index.md").write_text(
-        f"# Labs\n\n```{{toctree}}\n:maxdepth: 1\n\n{named}\n```\n", encoding="utf-8"
+        f"# Labs\n\n{pictured('labs')}```{{toctree}}\n:hidden:\n\n{named}\n```\n", encoding="utf-8"
     )
     (source / "demos" / "index.md").write_text(gallery(), encoding="utf-8")
     (source / "slides" / "index.md").write_text(decks(), encoding="utf-8")

@@ -169,7 +169,7 @@ class FastTransformer:
     def decode(
         self, decoder_input: Tensor, memory: Tensor, bias: Tensor, kept: Kept | None = None, first: int = 0
     ) -> Tensor:
-        """decoder_input (B, T), and what ``encode`` returned → (B, T, D), which times the embedding are the logits.
+        """decoder_input (B, T) and the result of ``encode`` → (B, T, D); times the embedding, that gives the logits.
 
         With ``kept``, which the caller holds, decoder_input (B, 1) is the token at position ``first`` alone.
         """

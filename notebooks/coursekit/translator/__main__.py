@@ -4,9 +4,9 @@
     python -m coursekit.translator evaluate build/translator/de-en --beam 5
     python -m coursekit.translator translate build/translator/de-en "Ein Hund läuft durch den Schnee."
 
-The model is lab 12's ``Transformer``: the one from your notebook (``--notebook``), or the course's. A training run may
-be interrupted; the same command goes on. A finished run leaves ``translator.pt``, a small file that can be used in the
-folder's place. ``--plan`` changes what suits the corpus: ``--plan dropout=0.2 seed=1``.
+The model is lab 12's ``Transformer``, from your notebook (``--notebook``) or the course's. The same command resumes an
+interrupted training run. A finished run leaves ``translator.pt``, a small file that can be used instead of the folder.
+``--plan`` changes the corpus's usual plan: ``--plan dropout=0.2 seed=1``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from coursekit.translator.translator import Translator
 
 
 def train(options: argparse.Namespace) -> None:
-    """Train a model, or go on training it. What is not chosen is what suits the corpus."""
+    """Train a model, or resume its training. Options that are not given have the corpus's usual values."""
     device = device_for()
     plan = plan_for(options.corpus, device.type, direction=options.direction, **changes(options.plan))
     folder = options.out or Path("build") / "translator" / f"{plan.corpus}-{plan.direction}"
@@ -59,7 +59,7 @@ def train(options: argparse.Namespace) -> None:
 
 
 def evaluate(options: argparse.Namespace) -> None:
-    """Translate a split and score it in each direction by sacreBLEU, with its signatures, and show 20 samples."""
+    """Translate a split, show its sacreBLEU scores and signatures for each direction, and 20 samples."""
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
 
@@ -75,13 +75,13 @@ def evaluate(options: argparse.Namespace) -> None:
         for metric in (BLEU(lowercase=plan.lower), CHRF(lowercase=plan.lower)):
             score = metric.corpus_score(best, [references])
             print(f"  {score.name} {score.score:.2f}  ({metric.get_signature()})", flush=True)
-        step = max(1, len(best) // 20)  # samples are chosen by their place, not by a person
+        step = max(1, len(best) // 20)  # samples are evenly spaced, not chosen by a person
         for sample in [*zip(sources, best, references, strict=True)][step // 2 :: step][:20]:
             print("\n  {}\n  → {}\n  = {}".format(*sample), flush=True)
 
 
 def translate(options: argparse.Namespace) -> None:
-    """Translate sentences, from the command line or one a line from standard input."""
+    """Translate sentences from the command line, or from standard input, one in each line."""
     texts = options.sentences or [line.strip() for line in sys.stdin if line.strip()]
     beam = max(options.beam, options.alternatives)
     rows = _loaded(options).translate(texts, options.to, beam=beam)
@@ -147,7 +147,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; what the user can put right is one sentence and exit status 2."""
+    """Run a command. A ``UserError`` gives one sentence and exit status 2."""
     options = _parser().parse_args(arguments)
     try:
         options.run_command(options)

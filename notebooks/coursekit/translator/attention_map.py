@@ -1,4 +1,4 @@
-"""Reads a translator's attention: what each token listened to while a sentence was translated."""
+"""Reads a translator's attention: which tokens each token attends to while a sentence is translated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coursekit.provided.p08_multi_head import attention_maps
 
 
 def _maps(model: nn.Module, source: Sequence[int], target: Sequence[int]) -> dict[str, Tensor]:
-    """The maps (heads, T_q, T_k) of every layer of attention, by name, for one pair of sentences."""
+    """Name -> weights (heads, T_q, T_k) of every attention layer, for one pair of sentences."""
     model.eval()
     with torch.no_grad():
         maps = attention_maps(model, torch.tensor([list(source)]), torch.tensor([[BOS, *target]]))
@@ -20,9 +20,9 @@ def _maps(model: nn.Module, source: Sequence[int], target: Sequence[int]) -> dic
 
 
 def alignment(model: nn.Module, source: Sequence[int], target: Sequence[int]) -> Tensor:
-    """(T + 1, S): how much each word said, and the end, listened to each source word, in the last decoder block.
+    """(T + 1, S): the weight of each source word for each target word and the end, in the last decoder block.
 
-    The mean over the heads of the block's last layer of attention, which is the one to the memory.
+    It is the mean over the heads of the block's cross-attention.
     """
     maps = _maps(model, source, target)
     return [weights for name, weights in maps.items() if name.startswith("decoder")][-1].mean(dim=0)
@@ -36,10 +36,10 @@ def self_attention_from(model: nn.Module, source: Sequence[int], position: int) 
 
 
 def sway(model: nn.Module, source: Sequence[int], target: Sequence[int], position: int, rival: int) -> Tensor:
-    """(S,): how strongly each source word sways the choice of ``target[position]`` over the word ``rival``.
+    """(S,): the influence of each source word on the choice of ``target[position]`` over the word ``rival``.
 
-    The length of the gradient of the difference of the two logits at the word's vector. (Each position gets a row of its
-    own in a copy of the embedding's table, so that a word that stands there twice is counted at each by itself.)
+    The influence is the length of the gradient, at the word's vector, of the difference of the two logits. (Each position has
+    its own row in a copy of the embedding table, so that repeated words are counted separately.)
     """
     model.eval()
     table = model.get_parameter("source_embedding.weight").detach().clone()

@@ -1,4 +1,4 @@
-"""From a corpus to batches: sentences, their tokens, and pairs of like length together."""
+"""Makes batches from a corpus: sentences, their tokens, and batches of pairs of similar length."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from coursekit.data import parallel
 from coursekit.data.vocabulary import EOS, PAD, Batch, MakeBatch, Pair
 from coursekit.translator.subwords import Subwords
 
-#: Source and target sentences may have so many tokens: lab 12's table of positions has 64 rows.
+#: The most tokens of a source or target sentence: lab 12's table of positions has 64 rows.
 LONGEST = 63
 
 
 def sentences(corpus: str, split: str, direction: str, most: int = 0) -> list[tuple[str, str]]:
     """(source, target) sentences of ``train``, ``validation`` or ``test``: the first ``most``, or all for 0.
 
-    ``both`` gives each pair twice: all of them from English to German, and then all back.
+    The direction ``both`` gives each pair twice: first all from English to German, then all back.
     """
     if corpus == "built-in":
         names = {"train": "train", "validation": "valid", "test": "test_sentences"}
@@ -35,7 +35,7 @@ def sentences(corpus: str, split: str, direction: str, most: int = 0) -> list[tu
 
 
 def numbered(subwords: Subwords, pairs: Sequence[tuple[str, str]], direction: str) -> list[Pair]:
-    """What ``sentences`` gives, as tokens. With ``both``, a tag before the source says into which language.
+    """The pairs from ``sentences`` as tokens. With ``both``, a tag before the source names the target language.
 
     Pairs that are too long for lab 12's table of positions, and empty ones, are left out.
     """
@@ -64,7 +64,7 @@ def bucketed(pairs: Sequence[Pair], size: int, rng: random.Random) -> list[list[
 
 @dataclass(frozen=True)
 class Cut:
-    """A batch to be: the numbers of its pairs (B), the columns S and T, and how many target tokens are real."""
+    """A planned batch: the numbers of its pairs (B), the widths S and T, and the number of real target tokens."""
 
     rows: Tensor
     columns: tuple[int, int]
@@ -72,11 +72,11 @@ class Cut:
 
 
 class PaddedPairs:
-    """Pairs as tables of tokens on a device, padded once; ``batch`` cuts a batch from them without waiting.
+    """Pairs as padded tables of tokens on a device. ``batch`` cuts a batch from them without waiting.
 
-    With a ``step`` above 1 batches come in few shapes, each a multiple of ``step`` wide and as many rows high as the
-    budget allows: what plans or records its work by shape has little to plan. The last batch is filled up with pairs
-    that are blank: their labels are padding, and one source token keeps their attention finite.
+    With a ``step`` above 1, batches have few shapes: each width is a multiple of ``step``, with as many rows as the budget
+    allows. This helps code that plans or records its work for each shape. The last batch is filled up with blank pairs, whose
+    labels are padding; one source token keeps their attention finite.
     """
 
     def __init__(
@@ -100,10 +100,10 @@ class PaddedPairs:
         return -(-length // self.step) * self.step
 
     def cuts(self, tokens: int, rng: random.Random) -> list[Cut]:
-        """All pairs in random batches of at most ``tokens`` positions on either side, padding included.
+        """All pairs in random batches of at most ``tokens`` positions on either side, including padding.
 
-        Sorted by the longer side and then by the difference of both, up and down in turn, so that a batch has nearly
-        no padding; pairs with the same lengths are shuffled anew each time.
+        Pairs are sorted by the longer side and then by the difference of the sides, alternately up and down, so that batches
+        have nearly no padding. Pairs with the same lengths are shuffled each time.
         """
         order = rng.sample(range(len(self.sizes)), len(self.sizes))
         order.sort(key=self.places.__getitem__)

@@ -1,7 +1,7 @@
-"""Lab 12's bench: a student's transformer learns to reverse letters with one part switched off.
+"""Trains a student's transformer of lab 12 to reverse letters, with one part switched off.
 
-The parts are switched off from outside, by the names that labs 08, 09 and 12 ask for, in a model that is otherwise as the
-student wrote it.
+The parts are switched off from outside, by the names that labs 08, 09 and 12 ask for. The rest of the student's model is
+unchanged.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PARTS = ("the root of d_k", "skips", "norms", "positions", "the shift")
 
 @dataclass(frozen=True)
 class Run:
-    """The loss of each step, and the share of unseen pairs that are right, word for word, when it writes by itself."""
+    """The loss of each step, and the share of unseen pairs that greedy decoding gets exactly right."""
 
     losses: list[float]
     right: float
@@ -42,9 +42,9 @@ def learn(
     steps: int = 250,
     size: int = 48,
 ) -> Run:
-    """Train a small ``Transformer`` (the class ``build``) to reverse sequences of 4 to 8 letters, for so many steps.
+    """Train a small ``Transformer`` (the class ``build``) for ``steps`` steps to reverse sequences of 4 to 8 letters.
 
-    ``parts`` are lab 10's answers. UserError for a part that is not in ``PARTS``.
+    ``parts`` are lab 10's answers. Raises UserError if ``without`` is not in ``PARTS``.
     """
     if without not in ("nothing", *PARTS):
         raise UserError(f"There is no part {without!r}: choose one of {', '.join(PARTS)}.")
@@ -68,7 +68,7 @@ def learn(
 
 
 def switch_off(model: nn.Module, part: str, heads: int = HEADS) -> None:
-    """Take one of ``PARTS`` out of a model (the shift is not in the model, but in its batches)."""
+    """Switch one of ``PARTS`` off in a model (the shift is not in the model, but in its batches)."""
     table = getattr(model, "positions", None)
     if part == "positions" and isinstance(table, Tensor):
         with torch.no_grad():
@@ -89,20 +89,20 @@ def switch_off(model: nn.Module, part: str, heads: int = HEADS) -> None:
 
 
 def _without_the_place(embedding: Any, inputs: Any, words: Tensor) -> Tensor:
-    """Embeddings (B, T, D) to which √D · embedding + position leaves no position."""
+    """Embeddings (B, T, D) for which √D · embedding + position contains no position."""
     T, D = words.shape[-2:]
     bare: Tensor = words - torch.as_tensor(sinusoidal(T, D)).to(words.dtype) / D**0.5
     return bare
 
 
 def _less_the_input(sublayer: Any, inputs: Any, named: dict[str, Any], output: Any) -> Any:
-    """A sublayer's output minus its input, which the way around it adds again; attention returns its weights, too."""
+    """A sublayer's output minus its input, because the residual connection adds the input. Attention also returns weights."""
     x = inputs[0] if inputs else named["x"]
     return (output[0] - x, *output[1:]) if isinstance(output, tuple) else output - x
 
 
 def _leaking(make_batch: MakeBatch) -> MakeBatch:
-    """Batches in which the decoder is given what it should say."""
+    """Batches whose decoder input is the labels."""
 
     def leaking(pairs: list[Pair]) -> tuple[Tensor, Tensor, Tensor]:
         source, _, labels = make_batch(pairs)

@@ -1,4 +1,4 @@
-"""The translator of everyday sentences that comes with the course, in a student's own class and lab 04's words."""
+"""Loads the course's translator of everyday sentences into a student's class, with lab 04's subwords."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from coursekit.translator.translator import Translator
 
 
 def load_everyday(build: Build) -> tuple[nn.Module, Mapping[tuple[int, int], int], dict[str, int]]:
-    """The trained model in the class ``build``; the merges of its subwords; the tag of each language.
+    """The trained model as an instance of ``build``, the merges of its subwords, and the tag of each language.
 
-    A token is lab 04's number plus four, for the four special numbers; one table serves both languages.
+    A token is lab 04's number plus four, because of the four special tokens. Both languages share one table.
     """
     machine = Translator.load(data.path("tatoeba/translator.pt"), build)
     subwords = machine.subwords

@@ -1,7 +1,7 @@
-"""The training loop of lab 12's translator, in the lab and on real sentences: it can be stopped, and goes on as if it had not.
+"""The training loop of lab 12's translator, in the lab and on real sentences. It can be stopped and resumed.
 
-The optimizer, the random numbers and the position in the order of batches are in the checkpoint, so a run that was
-interrupted has the same losses as one that was not.
+The checkpoint contains the optimizer, the random state and the position in the order of batches, so an interrupted run has
+the same losses as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from coursekit.translator.model import load_tensors, save_tensors
 
 @dataclass
 class Curve:
-    """What a run has seen: the loss of each step, target tokens, and the seconds of its steps."""
+    """The record of a run: the loss of each step, the number of target tokens, and the seconds of its steps."""
 
     losses: list[float] = field(default_factory=list)
     tokens: int = 0
@@ -34,11 +34,11 @@ class Curve:
 
 
 class TrainingLoop:
-    """Step after step, over epochs that each have their own shuffle.
+    """Takes training steps over epochs, each with its own shuffle.
 
-    A subclass says what the batches of an epoch are, and what is learned from one. ``plan`` is what decides it all, as
-    plain values: a checkpoint of another plan is refused. ``optimizer`` holds ``model``'s parameters, ``more`` what a
-    checkpoint holds besides. A loss may still be under way on a GPU: it is waited for every hundredth step only.
+    A subclass defines the batches of an epoch and the step on one batch. ``plan`` contains all settings as plain values:
+    a checkpoint of another plan is refused. ``optimizer`` has ``model``'s parameters, ``more`` is saved in checkpoints,
+    too. A GPU may still be computing a loss: the loop waits for losses only at every hundredth step.
     """
 
     def __init__(
@@ -66,12 +66,12 @@ class TrainingLoop:
         raise NotImplementedError
 
     def learn_from(self, batch: Any) -> Tensor:
-        """Predict, compare, go downhill; the loss before it."""
+        """Take one step, and return the loss before it."""
         raise NotImplementedError
 
     @property
     def taken(self) -> int:
-        """How many steps have been taken."""
+        """The number of steps taken."""
         return len(self.curve.losses) + len(self._under_way)
 
     @property
@@ -81,7 +81,7 @@ class TrainingLoop:
         return self.curve.losses
 
     def _wait(self) -> None:
-        """Wait for the losses that are under way, on the clock."""
+        """Wait for the pending losses; the wait counts as training time."""
         began = time.perf_counter()
         if self._under_way:
             self.curve.losses += torch.stack(self._under_way).tolist()
@@ -90,7 +90,7 @@ class TrainingLoop:
 
     @property
     def progress(self) -> float:
-        """How much of the plan is done, 0 to 1."""
+        """The share of the plan that is done, 0 to 1."""
         return self.taken / self.steps
 
     @property
@@ -99,10 +99,10 @@ class TrainingLoop:
         return self.progress >= 1
 
     def take_steps(self) -> Generator[int, None, None]:
-        """One step after another, until the plan is done or someone asks to stop; yields the number of steps so far.
+        """Take steps until the plan is done or a signal asks to stop. Yields the number of steps so far.
 
-        Ctrl-C (and a request to end) waits for the step to be whole; a second one does not. The clock counts steps
-        and the making of batches, and nothing else. A checkpoint is written every half minute, and at the end.
+        Ctrl-C or SIGTERM stops after the current step, a second one at once. The clock counts only steps and the making of
+        batches. A checkpoint is written every half minute, and at the end.
         """
         self.model.train()
         saved = time.monotonic()
@@ -127,11 +127,11 @@ class TrainingLoop:
             self.model.eval()
 
     def _shuffle(self) -> None:
-        """This epoch's batches: the same ones after a restart."""
+        """This epoch's batches, which are the same after a restart."""
         self._batches = self.batches_of(random.Random(1000 * self.recipe["seed"] + self.epoch))
 
     def _save(self) -> None:
-        """Write the checkpoint, whole or not at all."""
+        """Write the checkpoint, completely or not at all."""
         self._wait()
         if self.checkpoint is None:
             return
@@ -145,12 +145,12 @@ class TrainingLoop:
             "epoch": self.epoch,
             "batch": self.batch,
         }
-        if self.device.type == "cuda":  # there, dropout has random numbers of its own
+        if self.device.type == "cuda":  # dropout on a GPU has its own random numbers
             state["random_on_gpu"] = torch.cuda.get_rng_state(self.device)
         save_tensors(state, self.checkpoint)
 
     def _resume(self, checkpoint: Path) -> None:
-        """Go on from the checkpoint. UserError when it is of another plan."""
+        """Resume from the checkpoint. Raises ``UserError`` if it belongs to another plan."""
         state = load_tensors(checkpoint, self.device)
         if state["plan"] != self.recipe:
             raise UserError(f"{checkpoint} belongs to another plan: choose another place, or remove it.")
@@ -166,7 +166,7 @@ class TrainingLoop:
 
 @contextlib.contextmanager
 def _stopped_between_steps(loop: TrainingLoop) -> Iterator[None]:
-    """While this lasts, Ctrl-C and SIGTERM ask the loop to stop after its step; asked twice, they act at once."""
+    """In the block, Ctrl-C and SIGTERM stop the loop after its step; a second signal acts at once."""
     loop.stopping = False
     if threading.current_thread() is not threading.main_thread():
         yield

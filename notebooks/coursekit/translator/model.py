@@ -1,4 +1,4 @@
-"""Lab 12's parts, the student's or the course's, as the model of a run: built, run fast, saved and read."""
+"""Builds, speeds up, saves and loads the model of a run from lab 12's parts, the student's or the course's."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from coursekit.provided.p12_translator_fast import FastTransformer
 
 
-#: The module of the fast path. A bundle of lab 12 or earlier does not hold it: it would give answers away.
+#: The module of the fast path. Bundles up to lab 12 do not contain it, because it would give answers away.
 FAST = "coursekit.provided.p12_translator_fast"
-#: A class ``Transformer`` as lab 12 asks for.
+#: Lab 12's class ``Transformer``.
 Build = Callable[..., nn.Module]
 
 
 def load_lab_12(notebook: Path | None = None) -> tuple[Build, MakeBatch]:
-    """``Transformer`` and ``make_batch`` from a notebook where they pass their public checks, or the course's own."""
+    """``Transformer`` and ``make_batch`` from a notebook, where they must pass their public checks, or the course's."""
     if importlib.util.find_spec(FAST) is None:
         raise UserError(
             "This lab's bundle holds no fast translator: run the command in the bundle of lab 13."
@@ -44,7 +44,7 @@ def load_lab_12(notebook: Path | None = None) -> tuple[Build, MakeBatch]:
 
     questions = ("Transformer", "make_batch")
     notebook = notebook.resolve()
-    with contextlib.chdir(notebook.parent):  # beside it lie the earlier labs
+    with contextlib.chdir(notebook.parent):  # the earlier labs are beside it
         answers, _ = definitions(notebook, *questions)
     for question in questions:
         verdict = judge("12_translator", question, answers.get(question))
@@ -55,7 +55,7 @@ def load_lab_12(notebook: Path | None = None) -> tuple[Build, MakeBatch]:
 
 
 def fresh(model: nn.Module) -> nn.Module:
-    """Draw every matrix but the embeddings anew as Glorot and Bengio do (2010): signals keep their size."""
+    """Initialize every matrix except the embeddings as in Glorot and Bengio (2010), so that signals keep their size."""
     for name, weight in model.named_parameters():
         if weight.dim() > 1 and "embedding" not in name:
             nn.init.xavier_uniform_(weight)
@@ -63,31 +63,31 @@ def fresh(model: nn.Module) -> nn.Module:
 
 
 def tie(model: Any) -> Any:
-    """One table for both languages, which share their subwords; nothing else of the model changes."""
+    """Use one embedding table for both languages, because they share their subwords."""
     model.source_embedding = model.target_embedding
     return model
 
 
 def build_model(build: Build, size: int, plan: Plan) -> nn.Module:
-    """A fresh model of the class ``build`` for a shared vocabulary of ``size``."""
+    """A new model of the class ``build`` for a shared vocabulary of ``size``."""
     torch.manual_seed(plan.seed)
     return fresh(tie(build(size, size, **plan.sizes, dropout=plan.dropout)))
 
 
 def fast_path(model: nn.Module, plan: Plan) -> FastTransformer:
-    """The fast path on the model's own parameters."""
+    """The fast implementation, with the model's own parameters."""
     from coursekit.provided.p12_translator_fast import FastTransformer
 
     return FastTransformer(model, plan.heads, plan.dropout)
 
 
 def device_for() -> torch.device:
-    """A GPU when there is one (``CUDA_VISIBLE_DEVICES=`` hides it), else the processor."""
+    """A GPU if there is one (``CUDA_VISIBLE_DEVICES=`` hides it), else the processor."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def save_tensors(state: dict[str, Any], path: Path) -> None:
-    """``torch.save``, whole or not at all."""
+    """Write a file with ``torch.save``, completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".part-{path.name}")
     try:
@@ -98,7 +98,7 @@ def save_tensors(state: dict[str, Any], path: Path) -> None:
 
 
 def load_tensors(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
-    """What ``save_tensors`` wrote. UserError when there is no file, or it is damaged or something else."""
+    """The state that ``save_tensors`` wrote. Raises ``UserError`` if the file is missing, damaged or something else."""
     if not path.is_file():
         raise UserError(f"There is no checkpoint {path}.")
     try:
@@ -111,7 +111,7 @@ def load_tensors(path: Path, device: torch.device | str = "cpu") -> dict[str, An
 
 
 def copy_weights(weights: Mapping[str, Tensor], model: nn.Module) -> None:
-    """Copy trained weights into the model's own, by name. UserError where a name or a shape does not fit."""
+    """Copy trained weights into the model's, by name. Raises ``UserError`` if a name or shape differs."""
     own = {name: value for name, value in model.named_parameters() if value.requires_grad}
     if {name: value.shape for name, value in own.items()} != {
         name: value.shape for name, value in weights.items()

@@ -1,4 +1,4 @@
-"""The plan of a training run: everything that decides what it does. A checkpoint holds it."""
+"""The plan of a training run: all settings that determine it. A checkpoint contains it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ CORPORA = ("multi30k", "tatoeba", "built-in")
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that decides what a training run does.
+    """All settings that determine a training run.
 
-    ``minutes`` and ``tokens`` (target tokens; 0: no limit) end it before ``epochs`` do, and the rate is 0 by then.
+    ``minutes`` and ``tokens`` (target tokens; 0: no limit) may end it before ``epochs``; the rate falls to 0 at the end.
     """
 
     corpus: str = "multi30k"
@@ -39,7 +39,7 @@ class Plan:
     weight_decay: float = 0.01
     clip: float = 1.0
     seed: int = 0
-    pairs: int = 0  # so many of each split; 0: all
+    pairs: int = 0  # number of pairs of each split; 0: all
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -52,23 +52,23 @@ class Plan:
         return ["en-de", "de-en"] if self.direction == "both" else [self.direction]
 
 
-#: What suits each corpus, where it is not what suits Multi30k.
+#: Corpus -> settings that differ from Multi30k's.
 _USUAL: dict[str, dict[str, Any]] = {
     "multi30k": {},
     "tatoeba": {"lower": False, "vocabulary": 6000, "epochs": 6, "batch_tokens": 1500, "warm_up": 500},
     "built-in": {"lower": False, "vocabulary": 1200, "d_model": 128, "d_ff": 256, "epochs": 8}
     | {"smoothing": 0.05},
 }
-#: What suits a GPU, where it is not what suits a processor: it has time for more passes, and they need more dropout.
-#: Its batches stay small: a pair teaches most in small ones, and a graph of a small step takes little time.
+#: Settings for a GPU that differ from a processor's: it has time for more epochs, which need more dropout. Batches stay
+#: small, because a pair teaches most in small ones, and a graph of a small step takes little time.
 _ON_A_GPU: dict[str, dict[str, Any]] = {"multi30k": {"dropout": 0.2, "weight_decay": 0.1, "epochs": 30}}
-#: What is at least 1, and what is less than 1.
+#: Settings that are at least 1, and settings below 1.
 _COUNTS = {"epochs", "vocabulary", "d_model", "heads", "d_ff", "layers", "batch_tokens", "warm_up"}
 _SHARES = {"dropout", "smoothing"}
 
 
 def changes(words: Sequence[str]) -> dict[str, Any]:
-    """``NAME=VALUE`` words as numbers of a plan, and ``lower``. UserError where a plan has no such thing."""
+    """Parse ``NAME=VALUE`` words to settings of a plan. Raises UserError for unknown names and invalid values."""
     usual = {name: value for name, value in asdict(Plan()).items() if not isinstance(value, str)}
     found: dict[str, Any] = {}
     for name, _, text in (word.partition("=") for word in words):
@@ -86,11 +86,11 @@ def changes(words: Sequence[str]) -> dict[str, Any]:
 
 
 def plan_for(corpus: str, device: str = "cpu", **chosen: Any) -> Plan:
-    """The usual plan for a corpus on "cpu" or "cuda", with what is chosen otherwise (None: as usual)."""
+    """The usual plan for a corpus on "cpu" or "cuda", changed by ``chosen`` (None: as usual)."""
     usual = _USUAL[corpus] | (_ON_A_GPU.get(corpus, {}) if device == "cuda" else {})
     chosen = {name: value for name, value in chosen.items() if value is not None}
     if chosen.get("minutes") or chosen.get("tokens"):
-        usual["epochs"] = 1000  # the clock, or the count, decides
+        usual["epochs"] = 1000  # time or tokens end the run
     plan = Plan(corpus, **usual | chosen)
     if plan.d_model % plan.heads:
         raise UserError(f"{plan.heads} heads cannot share a width of {plan.d_model} evenly.")
@@ -98,6 +98,6 @@ def plan_for(corpus: str, device: str = "cpu", **chosen: Any) -> Plan:
 
 
 def plan_from(stored: Mapping[str, Any]) -> Plan:
-    """The plan from what ``asdict`` made of it; what older plans say besides does not change what a model computes."""
+    """The plan from its ``asdict``. Further entries of older plans are ignored: they do not change a model's output."""
     known = {field.name for field in fields(Plan)}
     return Plan(**{name: value for name, value in stored.items() if name in known})

@@ -1,8 +1,8 @@
-"""Trains lab 12's transformer on real sentences: a run in its folder, measured on the way.
+"""Trains lab 12's transformer on real sentences, with each run in its own folder.
 
-The folder holds ``checkpoint.pt``, with the plan, the subwords and the curve in it. On a GPU, a step is some hundreds of
-small kernels, and Python needs longer to ask for them than the GPU for the work: a CUDA graph asks for all of them at
-once. It holds for one shape of batch, so it pays where shapes are few.
+The folder contains ``checkpoint.pt`` with the plan, the subwords and the curve. On a GPU, a step is some hundreds of
+small kernels, and Python needs longer to launch them than the GPU to run them: a CUDA graph launches all at once. A
+graph is for one shape of batch, so graphs save time if there are few shapes.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from coursekit.translator.subwords import Subwords
 
 #: A batch and the label smoothing → the mean loss of its target tokens.
 Loss = Callable[[Batch, float], Tensor]
-#: A batch → its loss before the step, which has been taken, or is under way.
+#: A batch → its loss before the step. The step may still be running on the GPU.
 Step = Callable[[Batch], Tensor]
-#: A step and a batch → what takes the step again, on what is then in that batch, and where the loss is left.
+#: A step and a batch → a function that repeats the step on the batch's current values, and the tensor for its loss.
 Record = Callable[[Step, Batch], tuple[Callable[[], None], Tensor]]
-#: On a GPU, batches are multiples of this wide: Multi30k then has 13 shapes, and a seventh of each batch is padding.
+#: The widths of batches on a GPU are multiples of this: Multi30k has 13 shapes, and a seventh of each batch is padding.
 GPU_STEP = 4
 
 
 def optimizer_of(model: nn.Module, plan: Plan) -> torch.optim.AdamW:
-    """AdamW; its rate is a tensor where the model is, so that a graph reads it anew in each step."""
+    """AdamW whose learning rate is a tensor on the model's device, so that a graph reads it in each step."""
     warnings.filterwarnings(
         "ignore", "This instance was constructed with capturable=True"
-    )  # first as written
+    )  # the first step runs without a graph
     rate = torch.tensor(plan.rate, device=next(model.parameters()).device)
     how: dict[str, Any] = {"betas": (0.9, 0.98), "weight_decay": plan.weight_decay, "fused": True}
     return torch.optim.AdamW(model.parameters(), lr=rate, capturable=rate.is_cuda, **how)
 
 
 def step_of(model: nn.Module, loss: Loss, optimizer: torch.optim.Optimizer, plan: Plan) -> Step:
-    """A step of training: gradients clipped, and nothing in it waits for a GPU."""
+    """A training step with clipped gradients that never waits for a GPU."""
 
     def step(batch: Batch) -> Tensor:
         optimizer.zero_grad(set_to_none=True)
@@ -61,9 +61,9 @@ def step_of(model: nn.Module, loss: Loss, optimizer: torch.optim.Optimizer, plan
 
 
 def recorded(step: Step, record: Record) -> Step:
-    """The ``step``, recorded when a shape of batch comes for the second time, and replayed from then on.
+    """``step``, recorded at a batch shape's second use and replayed from then on.
 
-    The first time it runs as it is written, so that what PyTorch makes when it is needed is there before it is recorded.
+    The first use runs unrecorded, because PyTorch creates some of its state only then.
     """
     seen: set[torch.Size] = set()
     known: dict[torch.Size, tuple[Batch, Callable[[], None], Tensor]] = {}
@@ -87,9 +87,9 @@ def recorded(step: Step, record: Record) -> Step:
 
 
 def recorded_on_gpu(step: Step) -> Step:
-    """The ``step`` recorded as CUDA graphs, which share their memory; from now on this thread has a stream of its own.
+    """``step``, recorded as CUDA graphs that share memory. It gives this thread its own stream.
 
-    (On the default stream nothing can be recorded.) A shape that cannot be recorded is a UserError.
+    (The default stream cannot be recorded.) Raises ``UserError`` if a shape cannot be recorded.
     """
     stream, pool = torch.cuda.Stream(), torch.cuda.graph_pool_handle()
     stream.wait_stream(torch.cuda.current_stream())
@@ -108,7 +108,7 @@ def recorded_on_gpu(step: Step) -> Step:
 
 
 class Run(TrainingLoop):
-    """A training run in its folder. On a GPU, ``graphs`` has the steps recorded as CUDA graphs."""
+    """A training run in its own folder. With ``graphs``, steps on a GPU are recorded as CUDA graphs."""
 
     say_every = 10.0  # seconds
 
@@ -139,25 +139,25 @@ class Run(TrainingLoop):
         return self.train.cuts(self.plan.batch_tokens, rng)
 
     def learn_from(self, batch: Cut) -> Tensor:
-        """AdamW on the loss of the plan, gradients clipped."""
+        """One step of AdamW on the plan's loss, with clipped gradients."""
         self.optimizer.param_groups[0]["lr"].fill_(self.rate)
         self.curve.tokens += batch.tokens
         return self.step(self.train.batch(batch))
 
     @property
     def rate(self) -> float:
-        """The learning rate of the next step: up for ``warm_up`` steps, and down to 0 in a straight line."""
+        """The learning rate of the next step: it rises for ``warm_up`` steps, then falls linearly to 0."""
         return self.plan.rate * min((self.taken + 1) / self.plan.warm_up, 1 - self.progress)
 
     @property
     def progress(self) -> float:
-        """How much of the plan is done, 0 to 1: by steps, by the clock or by target tokens, whichever is first."""
+        """The share of the plan that is done, 0 to 1, by steps, time or target tokens, whichever is largest."""
         by_time = self.curve.seconds / (60 * self.plan.minutes) if self.plan.minutes else 0.0
         by_tokens = self.curve.tokens / self.plan.tokens if self.plan.tokens else 0.0
         return min(1.0, max(super().progress, by_time, by_tokens))
 
     def go(self, report: Callable[[str], None] = print) -> Run:
-        """Train to the plan's end, or until Ctrl-C; a checkpoint is always left. Every sixth line has the validation loss."""
+        """Train to the plan's end, or until Ctrl-C, and write a checkpoint. Every sixth line reports the validation loss."""
         if self.finished:
             return self
         report("Training. Ctrl-C stops it after its step; the same command goes on.")
@@ -175,7 +175,7 @@ class Run(TrainingLoop):
 
     @torch.no_grad()
     def validation_loss(self) -> float:
-        """The mean loss of a validation token, without smoothing and dropout."""
+        """The mean loss per validation token, without smoothing and dropout."""
         self.model.eval()
         total, tokens = torch.zeros((), device=self.device), 0
         for cut in self.validation.cuts(4000, random.Random(0)):

@@ -1,4 +1,4 @@
-"""One vocabulary of subwords for both languages of the translator: lab 04's byte-pair encoding, shifted by four.
+"""One subword vocabulary for both languages of the translator: lab 04's byte-pair encoding, shifted by four.
 
 Tokens: ``PAD``, ``BOS``, ``EOS``, ``UNKNOWN`` (which never occurs: bytes spell everything), then the 256 bytes, then
 the merges in the order learned, and last a tag for each language to translate into.
@@ -21,14 +21,14 @@ _FIRST = len(SPECIALS)
 
 @dataclass(frozen=True)
 class Subwords:
-    """Merges ``{(left, right): new id}`` as lab 04 learns them, and whether sentences become lower case first."""
+    """Lab 04's merges ``{(left, right): new id}``, and whether sentences are put in lower case first."""
 
     merges: Mapping[tuple[int, int], int]
     lower: bool = False
 
     @classmethod
     def learn(cls, sentences: Iterable[str], size: int, lower: bool = False) -> Subwords:
-        """Learn merges from sentences until the vocabulary has ``size`` entries, special ones included."""
+        """Learn merges from sentences until the vocabulary has ``size`` entries, including special tokens."""
         words = Counter(chunk for sentence in sentences for chunk in pre_tokenize(_prepared(sentence, lower)))
         spelled = {tuple(word.encode("utf-8")): count for word, count in words.items()}
         return cls(train_bpe(spelled, size - _FIRST - 256 - len(LANGUAGES)), lower)
@@ -37,27 +37,27 @@ class Subwords:
         return _FIRST + 256 + len(self.merges) + len(LANGUAGES)
 
     def tag(self, language: str) -> int:
-        """The token that, before a source sentence, asks for a translation into ``language``."""
+        """The token before a source sentence that selects the target language."""
         return len(self) - len(LANGUAGES) + LANGUAGES.index(language)
 
     def encode(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Sentences as lists of tokens, without special ones."""
+        """Sentences as lists of tokens, without special tokens."""
         texts = [_prepared(sentence, self.lower) for sentence in sentences]
         return [[_FIRST + token for token in tokens] for tokens in encode_all(texts, self.merges)]
 
     def decode(self, tokens: Iterable[int]) -> str:
-        """Tokens as a sentence; special ones are left out."""
+        """Tokens as a sentence, without special tokens."""
         last = _FIRST + 256 + len(self.merges)
         return decode([n - _FIRST for n in tokens if _FIRST <= n < last], self.merges).strip()
 
     @property
     def state(self) -> dict[str, object]:
-        """The merges in their order, and ``lower``: what a checkpoint holds as "subwords"."""
+        """The merges in order, and ``lower``, for a checkpoint's entry "subwords"."""
         return {"lower": self.lower, "merges": [list(pair) for pair in self.merges]}
 
     @classmethod
     def of_checkpoint(cls, stored: Mapping[str, Any]) -> Subwords:
-        """The subwords in a checkpoint or an exported file. UserError where it holds none."""
+        """The subwords in a checkpoint or exported file. Raises UserError if it has none."""
         if "subwords" not in stored:
             raise UserError("This checkpoint holds no subwords: it is no translator of sentences.")
         pairs = enumerate(stored["subwords"]["merges"], start=256)
@@ -65,5 +65,5 @@ class Subwords:
 
 
 def _prepared(sentence: str, lower: bool) -> str:
-    """A blank before the first word, so that a word has one spelling wherever it stands."""
+    """The sentence with a blank before the first word, so that a word has the same tokens everywhere."""
     return " " + (sentence.lower() if lower else sentence).strip()

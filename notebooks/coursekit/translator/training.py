@@ -1,4 +1,4 @@
-"""Trains lab 12's translator in its notebook: a bar, a curve that grows, and a checkpoint that Ctrl-C leaves behind."""
+"""Trains lab 12's translator in its notebook, with a progress bar, a live curve and a checkpoint."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from coursekit.translator.model import fresh
 __all__ = ["Adam", "Training", "draw_curve", "fresh"]
 
 
-#: A parameter, its gradient, both running means, the number of the step, the rate → what the first and the means become.
+#: (parameter, gradient, both running means, step number, rate) → new parameter and running means.
 AdamStep = Callable[[Tensor, Tensor, Tensor, Tensor, int, float], tuple[Tensor, Tensor, Tensor]]
 
 
 class Adam(torch.optim.Optimizer):
-    """Lab 10's ``adam_step`` on each parameter of a model, after ``decay`` times the rate of it was taken off.
+    """Lab 10's ``adam_step`` for each parameter of a model, with weight decay of ``decay`` times the rate.
 
-    (AdamW, Loshchilov and Hutter 2019: the weights shrink by themselves, not through the gradient.)
+    (AdamW, Loshchilov and Hutter 2019: weights are decayed directly, not through the gradient.)
     """
 
     def __init__(self, parameters: Iterable[nn.Parameter], adam_step: AdamStep, decay: float = 0.0):
@@ -39,7 +39,7 @@ class Adam(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
-        """One step against the gradients."""
+        """Take one step against the gradients."""
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.grad is None:
@@ -55,14 +55,13 @@ class Adam(torch.optim.Optimizer):
 
 
 class Training(TrainingLoop):
-    """A training run of lab 10's parts that can be stopped and goes on where it stopped.
+    """A training run with lab 10's parts that can be stopped and resumed.
 
     ``parts`` are lab 10's answers, the student's or the course's, by name: ``train_step``, ``masked_cross_entropy``,
-    ``adam_step`` and ``noam_rate``. The plan is fixed at the start: ``epochs`` over ``pairs`` in batches of ``size``; the rate
-    of a step is ``noam_rate`` with ``warm_up``, times the share of the plan that is left, so that it ends at 0; ``decay``
-    times the rate of every weight is taken off at each step, without which half as many epochs learn less of
-    combinations that were never seen. ``checkpoint`` is a file; when it exists, training resumes from it (UserError
-    when it belongs to another plan).
+    ``adam_step`` and ``noam_rate``. The plan is fixed at the start: ``epochs`` over ``pairs`` in batches of ``size``. The rate
+    of a step is ``noam_rate`` with ``warm_up``, times the remaining share of the plan, so that it ends at 0. Each step decays
+    every weight by ``decay`` times the rate, which helps with unseen combinations. If the file ``checkpoint`` exists, training
+    resumes from it (UserError if it has another plan).
     """
 
     def __init__(
@@ -90,7 +89,7 @@ class Training(TrainingLoop):
             print(f"Going on from step {len(self.losses):,} of {self.steps:,}.")
 
     def learn_from(self, batch: list[Pair]) -> Tensor:
-        """One step of lab 10: its loss, its optimizer, its order."""
+        """One training step with lab 10's loss and optimizer."""
 
         def loss_function(logits: Tensor, labels: Tensor) -> Tensor:
             loss: Tensor = self.parts["masked_cross_entropy"](logits, labels, PAD, self.recipe["smoothing"])
@@ -106,17 +105,17 @@ class Training(TrainingLoop):
 
     @property
     def rate(self) -> float:
-        """The learning rate of the next step: lab 10's, times the share of the plan that is left."""
+        """The learning rate of the next step: lab 10's, times the remaining share of the plan."""
         noam = self.parts["noam_rate"](self.taken + 1, self.recipe["d_model"], self.recipe["warm_up"])
         return float(noam) * (1 - self.progress)
 
     @property
     def seconds(self) -> float:
-        """How long the steps took, all together."""
+        """The total seconds of the steps."""
         return self.curve.seconds
 
     def run(self, seconds: float | None = None) -> Training:
-        """Train to the end of the plan, for so many ``seconds``, or until Ctrl-C (or the stop button)."""
+        """Train to the end of the plan, for ``seconds``, or until Ctrl-C (or the stop button)."""
         picture = _LiveCurve()
         began = time.monotonic()
         try:
@@ -134,7 +133,7 @@ class Training(TrainingLoop):
 
 
 class _LiveCurve:
-    """A picture of the losses that is drawn again every two seconds, in a notebook only."""
+    """A figure of the losses that is updated every two seconds, in notebooks only."""
 
     def __init__(self) -> None:
         self.handle: Any = None
@@ -158,7 +157,7 @@ class _LiveCurve:
 
 
 def draw_curve(losses: Sequence[float]) -> Any:
-    """The loss of each step, pale, and its running mean; returns the figure."""
+    """Draw the loss of each step, pale, and its running mean. Returns the figure."""
     import matplotlib.pyplot as plt
     import numpy as np
 

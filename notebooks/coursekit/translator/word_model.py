@@ -1,4 +1,4 @@
-"""Lab 12's model of words around the student's own class: unknown words, exact match, the weights of the course."""
+"""Lab 12's word model with the student's own class: unknown words, exact match, the course's weights."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ CHECKPOINT = "12_translator/translator.pt"
 
 
 def with_unknown(pairs: Sequence[Pair], share: float = 0.05, seed: int = 0) -> list[Pair]:
-    """The pairs, but in some of them a word and its translation have become ``UNKNOWN``, as if never seen.
+    """The pairs, where in some of them a word and its translation are replaced by ``UNKNOWN``.
 
-    From a ``share`` of the pairs a word is drawn. It goes where its translation is plain: two words translate each other
-    that stand in the same pairs most of the time (their Dice coefficient is at least 0.4). Words of the grammar, which
-    stand in more than one pair in thirty, stay; of the course's corpus one pair in sixty changes.
+    A word is drawn from a ``share`` of the pairs, and replaced if its translation is clear: two words are translations if they
+    usually occur in the same pairs (Dice coefficient at least 0.4). Function words, which occur in more than one pair in thirty,
+    stay. In the course's corpus one pair in sixty changes.
     """
     counted = pairs[::4] if len(pairs) > 10_000 else pairs
     english: Counter[int] = Counter()
@@ -55,10 +55,10 @@ def with_unknown(pairs: Sequence[Pair], share: float = 0.05, seed: int = 0) -> l
 
 @torch.no_grad()
 def exact_match(model: nn.Module, make_batch: MakeBatch, pairs: Sequence[Pair], size: int = 250) -> float:
-    """The share of ``pairs`` whose greedy translation is the reference, word for word, 0 to 1: in one pass.
+    """The share (0 to 1) of ``pairs`` whose greedy translation is exactly the reference, computed in one pass.
 
-    The model is shown the reference so far and must choose its next word at *every* position, the end included.
-    If it always does, greedy decoding would have walked the same way; if not, it would have left it there.
+    The model gets the reference up to each position and must choose its next word at *every* position, including the end. If
+    it does, greedy decoding gives the reference; if not, greedy decoding differs at that position.
     """
     model.eval()
     ordered = sorted(pairs, key=lambda pair: len(pair[1]))

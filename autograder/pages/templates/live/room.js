@@ -2,7 +2,7 @@
 "use strict";
 const base = document.body.dataset.base, xsrf = document.body.dataset.xsrf, lab = document.body.dataset.lab;
 const view = document.querySelector("#view"), said = document.querySelector("#said");
-let source = null, ends = null, offset = 0;
+let source = null, looked = false, ends = null, offset = 0;
 
 const element = (name, text = "", kind = "") => {
   const made = document.createElement(name);
@@ -10,16 +10,17 @@ const element = (name, text = "", kind = "") => {
   if (kind) made.className = kind;
   return made;
 };
-const stage = document.querySelector("#stage"), panel = document.querySelector("#show"), frame = panel.querySelector("iframe");
+const stage = document.querySelector("#stage"), panel = document.querySelector("#show"), frame = panel.querySelector("iframe"), close = document.querySelector("#close");
 
 // A demo beside the questions, or (with no name) none.
 function play(demo) {
-  const address = demo ? `${base}demos/${demo}.html` : "about:blank";
+  const address = demo ? `${base}demos/${demo}.html#bare=1` : "about:blank";
   if (frame.getAttribute("src") !== address) frame.src = address;
-  panel.hidden = !demo;
+  panel.hidden = close.hidden = !demo;
   stage.classList.toggle("showing", Boolean(demo));
 }
-panel.querySelector("button").addEventListener("click", () => play(""));
+close.querySelector("button").addEventListener("click", () => play(""));
+frame.addEventListener("load", () => frame.focus()); // its arrow keys change the scene
 
 function thought(said, kind, words) {
   const made = element("div", "", `thought ${kind}`), text = element("span", words);
@@ -38,7 +39,7 @@ function line(question) {
   const bar = element("div", "", "stack");
   bar.setAttribute("role", "img");
   bar.setAttribute("aria-label", counts.join(", "));
-  for (const [kind, count] of [["right", question.right], ["partly", question.partly], ["wrong", wrong]]) {
+  for (const [kind, count] of [["right", question.right], ["partly", question.partly], ["wrong", wrong], ["none", question.not_begun]]) {
     const part = element("i", "", kind);
     part.style.width = `${question.of ? (100 * count) / question.of : 0}%`;
     bar.append(part);
@@ -57,13 +58,26 @@ function line(question) {
 }
 
 function show(seen) {
+  if (!looked && seen.running && view.value === "all") {
+    looked = true;
+    view.value = "exercise";
+    listen();
+    return;
+  }
+  looked = true;
   offset = seen.now - Date.now() / 1000;
   ends = seen.running ? seen.ends : null;
   document.querySelector("#start").hidden = seen.running;
   document.querySelector("#stop").hidden = !seen.running;
+  document.querySelector("#time").hidden = seen.running;
   const waiting = seen.waiting ? `, ${seen.waiting} being graded` : "";
+  const unread = seen.unread ? `, ${seen.unread} cannot be read` : "", all = seen.class ? ` of ${seen.class}` : "";
+  const empty = document.querySelector("#empty");
+  empty.hidden = seen.students > 0;
+  empty.textContent = seen.waiting ? "The first notebooks are being graded." : `Nobody has handed in ${seen.view === "all" ? "yet" : "in this time"}: write hand_in() in a cell of your notebook and run it, or choose your notebook on the hand-in page.`;
+  stage.classList.toggle("none", seen.students === 0);
   document.querySelector(".figures").textContent =
-    `${seen.students} student${seen.students === 1 ? " has" : "s have"} a verdict${waiting}`;
+    `${seen.students}${all} student${(seen.class || seen.students) === 1 ? "" : "s"} ${seen.students === 1 ? "has" : "have"} a verdict${unread}${waiting}`;
   document.querySelector("#questions").replaceChildren(...seen.questions.map(line));
   said.textContent = "";
 }

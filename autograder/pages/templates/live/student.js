@@ -45,7 +45,7 @@ function shown(card, counting, newest) {
   if (score) head.append(element("strong", score, "number"));
   made.append(head);
   const line = element("p", `Received ${card.received}, receipt `, "soft small");
-  line.append(element("span", card.receipt, "receipt"), card.receipt === counting ? ". This attempt counts." : ".");
+  line.append(element("span", card.receipt, "receipt"), card.receipt === counting && card.state !== "waiting" ? ". This attempt counts." : ".");
   made.append(line);
   if (card.state === "waiting") {
     const ahead = card.ahead ? `${card.ahead} before yours, ` : "";
@@ -73,19 +73,21 @@ for (const section of document.querySelectorAll(".lab")) {
 
   const choose = (chosen) => {
     file = chosen;
+    if (file) drop.open = true;
     send.disabled = !file;
     said.textContent = file ? `${file.name}, ${Math.ceil(file.size / 1000)} kB` : "";
   };
-  const show = async () => {
+  const show = async (fold = true) => {
     const [status, value] = await ask(`labs/${lab}/attempts`);
     if (status !== 200) { said.textContent = value.message; return; }
     decided();
     list.replaceChildren(...value.attempts.reverse().map((card, place) => shown(card, value.counting, place === 0)));
+    if (fold && list.childElementCount) drop.open = false;
     if (value.left_out) list.append(element("p", `${value.left_out} earlier attempts are not listed here.`));
     const waiting = value.attempts.find((card) => card.state === "waiting");
     if (waiting) {
       await ask(`receipts/${waiting.receipt}?wait=${Math.min(waiting.seconds + 1, 20)}`);
-      await show();
+      await show(false);
     }
   };
   const asking = section.querySelector(".ask"), text = section.querySelector("textarea");
@@ -94,11 +96,11 @@ for (const section of document.querySelectorAll(".lab")) {
     if (status !== 200) return;
     const boxes = value.overruled.map((one) => ["teacher", `Your teacher gave ${points(one.points)} points for ${one.question}: ${one.why}`]);
     for (const one of value.requests) {
-      boxes.push(["", `You asked (${one.at}): ${one.text}`]);
-      boxes.push(one.answer ? ["teacher", `Answer: ${one.answer}`] : ["care", "There is no answer yet."]);
+      boxes.push(["", `You asked (${one.at}): ${one.text}${one.answer ? "" : " – There is no answer yet."}`]);
+      if (one.answer) boxes.push(["teacher", `Answer: ${one.answer}`]);
     }
     section.querySelector(".teachers").replaceChildren(...boxes.map(([kind, words]) => element("p", words, `box ${kind}`)));
-    asking.hidden = !list.childElementCount || value.requests.some((one) => !one.answer);
+    asking.hidden = !list.querySelector(".attempt:not([data-state=waiting])") || value.requests.some((one) => !one.answer);
   };
   asking.querySelector("button").addEventListener("click", async () => {
     const [status, value] = await ask(`labs/${lab}/requests`, { method: "POST", body: JSON.stringify({ text: text.value }) });

@@ -1,7 +1,7 @@
 // The teaching team's screen: everybody's state, and what a person decides about it.
 "use strict";
 const base = document.body.dataset.base, xsrf = document.body.dataset.xsrf, lab = document.body.dataset.lab;
-const said = document.querySelector("#said");
+const most = Number(document.body.dataset.most), said = document.querySelector("#said");
 const words = { "": "nothing handed in", waiting: "being graded", fault: "our grader failed: regrade it" };
 
 const element = (name, text = "", kind = "") => {
@@ -32,6 +32,12 @@ async function decide(wish) {
   await show();
 }
 
+// The question that lost most points.
+const costliest = (points) => {
+  const lost = (option) => Number(option.dataset.most) - (points[option.value] ?? 0);
+  return [...document.querySelectorAll("#overrule option")].reduce((a, b) => lost(b) > lost(a) ? b : a).value;
+};
+
 // Opens a dialog; calls `wish` with its form's values when it was not cancelled.
 function ask(id, title, wish, values = {}) {
   const dialog = document.querySelector(id), form = dialog.querySelector("form");
@@ -39,29 +45,44 @@ function ask(id, title, wish, values = {}) {
   dialog.querySelector("h3").textContent = title;
   for (const [name, value] of Object.entries(values)) {
     if (name === "asked") dialog.querySelector(".asked").textContent = value;
-    else form.elements[name].value = value;
+    else if (name !== "points") form.elements[name].value = value;
   }
+  for (const option of dialog.querySelectorAll("option"))
+    option.textContent = `${option.value}: ${number(values.points[option.value] ?? 0)} of ${number(Number(option.dataset.most))}`;
   dialog.returnValue = "";
   dialog.onclose = () => { if (dialog.returnValue) decide(wish(Object.fromEntries(new FormData(form)))); };
   dialog.showModal();
 }
 
+// A student's name, which leads to the feedback on the attempt that counts.
+function named(of) {
+  const made = element(of.score === null ? "bdi" : "a", of.name || of.student);
+  if (of.score !== null) made.href = `${base}receipts/${of.receipt}/feedback`;
+  return made;
+}
+
+// What is wrong comes first, then whose points are lowest.
+const trouble = (of) => of.status === "fault" ? 0 : of.waiting ? 2 : of.status === "" ? 4 : of.status === "graded" ? 3 : 1;
+
 function row(of) {
   const made = element("tr"), who = element("td");
   made.dataset.student = of.student;
-  const name = element(of.receipt ? "a" : "bdi", of.student);
-  if (of.receipt) name.href = `${base}receipts/${of.receipt}/feedback`;
-  who.append(name);
-  if (of.name && of.name !== of.student) who.append(" ", element("span", of.name, "soft"));
+  who.append(named(of));
+  if (of.name && of.name !== of.student) who.append(" ", element("span", of.student, "soft small"));
   made.append(who, element("td", of.section), cell(of.attempts ? String(of.attempts) : "", of.attempts === 1 ? "attempt" : "attempts"));
-  const status = element("td", words[of.status] ?? of.status, ["", "waiting", "graded"].includes(of.status) ? "status" : "status trouble");
+  const status = element("td", "", ["", "waiting", "graded"].includes(of.status) ? "status" : "status trouble");
+  status.append(element("span", words[of.status] ?? of.status));
+  if (of.waiting && of.status !== "waiting") status.append(element("div", `a later attempt waits`, "small"));
   for (const error of of.errors) status.append(element("div", error, "soft small"));
-  made.append(status, cell(number(of.score), "points"));
+  const earned = cell(number(of.score), "points");
+  if (of.score !== null && of.score < most) earned.style.setProperty("--lost", of.score > .75 * most ? "35%" : of.score >= .5 * most ? "65%" : "100%");
+  made.append(status, earned);
   made.append(element("td", of.receipt, "name"), cell(of.days ? number(of.days) : "", "more days"));
   const acts = element("td"), line = element("div", "", "row");
   if (of.last && !of.waiting) line.append(button("Regrade", () => decide({ do: "regrade", receipt: of.receipt })));
-  if (of.receipt) line.append(button("Overrule", () => ask("#overrule", `Overrule: ${of.student}`, (form) =>
-    ({ do: "overrule", student: of.student, question: form.question, points: Number(form.points), why: form.text }))));
+  if (of.score !== null) line.append(button("Overrule", () => ask("#overrule", `Overrule: ${of.name || of.student}`, (form) =>
+    ({ do: "overrule", student: of.student, question: form.question, points: Number(form.points), why: form.text }),
+    { points: of.questions, question: costliest(of.questions) })));
   line.append(button("Extend", () => ask("#extend", `More time for ${of.student}`, (form) =>
     ({ do: "extend", student: of.student, days: Number(form.days) }), { days: of.days })));
   acts.append(line);
@@ -70,8 +91,8 @@ function row(of) {
 }
 
 function request(of) {
-  const box = element("div", "", "box care"), line = element("p");
-  line.append(element("bdi", of.student), ` asks (${of.request.at}): ${of.request.text}`);
+  const box = element("div", "", "box care request"), line = element("p");
+  line.append(named(of), ` (${number(of.score)} of ${number(most)} points) asks (${of.request.at}): ${of.request.text}`);
   box.append(line, button("Answer", () => ask("#answer", `Answer ${of.student}`, (form) =>
     ({ do: "answer", request: of.request.id, text: form.text }), { asked: of.request.text })));
   return box;
@@ -82,9 +103,10 @@ async function show() {
   const state = await answer.json();
   if (!answer.ok) { said.textContent = state.message; return; }
   const wait = state.queue ? `${state.queue} wait, about ${state.seconds} s` : "Nothing waits";
+  document.querySelector("#queue").classList.toggle("busy", state.queue > 0);
   document.querySelector("#queue").textContent = state.trouble ? `${wait}. Grading is in trouble: ${state.trouble}` : `${wait}.`;
   document.querySelector("#grade").disabled = Boolean(state.grading);
-  document.querySelector("#students").replaceChildren(...state.students.map(row));
+  document.querySelector("#students").replaceChildren(...state.students.sort((a, b) => trouble(a) - trouble(b) || a.score - b.score).map(row));
   document.querySelector("#requests").replaceChildren(...state.students.filter((of) => of.request).map(request));
   document.querySelector("#log").replaceChildren(...state.log.reverse().map((line) => element("li", line)));
 }

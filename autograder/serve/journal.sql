@@ -1,0 +1,13 @@
+CREATE TABLE IF NOT EXISTS attempts (
+    id INTEGER PRIMARY KEY, lab TEXT NOT NULL, student TEXT NOT NULL, number INTEGER NOT NULL, receipt TEXT NOT NULL UNIQUE,
+    digest TEXT NOT NULL, size INTEGER NOT NULL, received REAL NOT NULL, graded REAL,
+    status TEXT, score REAL, fault INTEGER, points TEXT,
+    UNIQUE (lab, student, number));
+CREATE INDEX IF NOT EXISTS waiting_attempts ON attempts (id) WHERE graded IS NULL;
+CREATE TABLE IF NOT EXISTS results (attempt INTEGER PRIMARY KEY, result TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS invitations (token TEXT PRIMARY KEY, student TEXT NOT NULL UNIQUE, team INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS events (
+    id INTEGER PRIMARY KEY, at REAL NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL, lab TEXT NOT NULL,
+    student TEXT NOT NULL, details TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS notes (
+    kind TEXT NOT NULL, name TEXT NOT NULL, at REAL NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, name));
