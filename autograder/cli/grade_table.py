@@ -69,15 +69,15 @@ def _sort_key(result: SubmissionResult) -> tuple[bool, float, bool, str]:
 
 def _wrong(result: SubmissionResult) -> list[str]:
     """The causes of lost points, and the forbidden functions, in a few words, each with its questions."""
-    asked: dict[str, list[str]] = {}
+    questions_of: dict[str, list[str]] = {}
     for number, question in enumerate(result.questions if result.readable else (), 1):
         lost = question.points < question.max_points
         causes = [plain(question.cause)] if question.cause and (lost or question.misconception) else []
         causes += [f"uses {', '.join(question.forbidden)}"] if question.forbidden else []
         if causes:
-            asked.setdefault(", ".join(causes).rstrip("."), []).append(f"Q{number}")
+            questions_of.setdefault(", ".join(causes).rstrip("."), []).append(f"Q{number}")
     notes = [plain(note).removeprefix("The cell that begins ") for note in result.notes[:1]]
-    words = [f"{', '.join(numbers)}: {cause}" for cause, numbers in asked.items()]
+    words = [f"{', '.join(numbers)}: {cause}" for cause, numbers in questions_of.items()]
     return words or (notes if result.status != "graded" else [])
 
 

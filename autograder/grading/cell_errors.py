@@ -20,7 +20,7 @@ DID_NOT_RUN = "the cell that should define it did not run"
 _MISSING_NAME = re.compile(r"NameError: name '(\w+)' is not defined")
 _PLACE = re.compile(r"(?s)(.*) \(line (\d+): (.*)\)")
 
-#: The begin of the sandbox's sentence about a cell that it ended.
+#: The beginning of the sandbox's sentence about a cell that it ended.
 STOPPED = "This cell was stopped: "
 #: The most stopped cells that are named, and the most characters of their first lines.
 MOST_NAMED, LONGEST_LINE = 5, 80

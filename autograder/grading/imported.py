@@ -17,7 +17,7 @@ from autograder.grading.submissions import Notebook
 from autograder.grading.time_guard import JudgeClock
 from autograder.results import CellOutcome, QuestionResult, TestResult
 from autograder.sandbox.host.session import Session
-from autograder.testing.moved_cell import hidden_lines
+from autograder.testing.imported_cell import hidden_lines
 from autograder.testing.run import HiddenTest, earned, tests_of
 from autograder.testing.safe_errors import TYPES, safe_name
 

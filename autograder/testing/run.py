@@ -79,7 +79,9 @@ def tests_of(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
     """
     # Imported by name: these modules are on a higher floor.
     maker = (
-        "autograder.testing.moved_cell" if source_of_import(lab) else "autograder.questions.engine.as_tests"
+        "autograder.testing.imported_cell"
+        if source_of_import(lab)
+        else "autograder.questions.engine.as_tests"
     )
     found: dict[str, tuple[HiddenTest, ...]] = importlib.import_module(maker).hidden_tests(lab)
     return found

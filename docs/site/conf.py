@@ -36,6 +36,7 @@ html_theme_options = {
 html_favicon = "icon.svg"
 html_static_path = ["_static"]
 html_css_files = ["course.css"]
+html_js_files = [("scroll.js", {"defer": ""})]
 html_show_sourcelink = False
 html_copy_source = False
 pygments_style = "a11y-high-contrast-light"

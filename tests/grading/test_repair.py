@@ -177,7 +177,7 @@ def test_figures_cells_by_the_hundred_are_not_parsed_without_end():
     data["cells"] += [cell for cell in data["cells"] if "".join(cell["source"]) == source] * 30
     made = repair(json.dumps(data).encode(), TEMPLATE)
     assert sum("def helper" in source for source in made.executed_source()) == 1
-    assert any("was not read: its code is too long" in note for note in made.notes)
+    assert any("was not read, because its code is too long" in note for note in made.notes)
 
 
 def test_line_ends_and_encodings_of_other_systems_change_nothing_and_a_stray_byte_one_character():

@@ -8,10 +8,13 @@ import sys
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
 from autograder.sandbox.child.call_watch import CallWatch
 from autograder.testing.run import HiddenTest, run_test
+
+pytestmark = pytest.mark.xdist_group("sandbox")
 
 NAMES = ("torch.softmax", "torch.nn.functional.softmax", "torch.nn.LayerNorm", "Tensor.softmax", "str.encode")
 

@@ -3,9 +3,12 @@
 import base64
 
 import nbformat
+import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.sandbox.child import shell
+
+pytestmark = pytest.mark.xdist_group("sandbox")
 
 
 def texts(outcome):

@@ -8,11 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from autograder.sandbox.host.session import Zygote
 from autograder.sandbox.host.transport import _process_tree
 from autograder.sandbox.jail import visible
 
 from .conftest import comes_true, runs
+
+pytestmark = pytest.mark.xdist_group("sandbox")
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

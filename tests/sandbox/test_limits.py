@@ -19,6 +19,8 @@ from autograder.sandbox.limits import MEBIBYTE
 
 from .conftest import LIMITS, comes_true, runs
 
+pytestmark = pytest.mark.xdist_group("sandbox")
+
 GOOD = ("good", "def good():\n    return 1")
 #: Cells that are an ordinary error, cells that take too long, and cells that end their process: by its memory, or otherwise.
 ERRORS = (

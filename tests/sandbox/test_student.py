@@ -17,6 +17,8 @@ from autograder.sandbox.host.rpc import (
 )
 from autograder.sandbox.host.student import Handle, Student
 
+pytestmark = pytest.mark.xdist_group("sandbox")
+
 LIBRARY = """
 import numpy as np
 

@@ -225,7 +225,7 @@ def test_points_that_a_student_may_not_see_or_the_gradebook_has_no_column_for_ar
     live, platform, course_at
 ):
     hand_in(live, **cookies_after(live, platform, "3", **{AGS + "claim/endpoint": None}))
-    until(lambda: "allow grades in its settings" in live.service.trouble)
+    until(lambda: "allow grades there" in live.service.trouble)
     browser = cookies_after(live, platform, "4")
     until(lambda: "3" in platform.grades)
     course_at(f'{platform.policy}[live]\nverdicts = "pass or fail"\n')

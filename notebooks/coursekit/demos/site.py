@@ -174,7 +174,8 @@ def lay_out(source: Path) -> None:
     for folder in ("labs", "demos", "slides", "guide", "_static"):
         (source / folder).mkdir(parents=True)
     shutil.copy(here / "conf.py", source)
-    shutil.copy(here / "course.css", source / "_static")
+    for name in ("course.css", "scroll.js"):
+        shutil.copy(here / name, source / "_static")
     shutil.copy(bundle.WEB / "icon.svg", source)
     (source / "index.md").write_text(home((here / "index.md").read_text(encoding="utf-8")), encoding="utf-8")
     for path in slides.labs():

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from autograder.sandbox.host.rpc import StudentError
 from autograder.sandbox.host.student import Student
+from autograder.testing.imported_cell import as_hidden_test
 from autograder.testing.movable import graded_cells
-from autograder.testing.moved_cell import as_hidden_test
 from autograder.testing.run import run_test
 from tests.fixtures.nbgrader_course import answer, cell, checking
 
