@@ -113,8 +113,8 @@ def floor(lab: str, submitted: Path) -> float:
 
     from autograder.course.policy_file import spec
     from autograder.grading.repair import Template, repair
+    from autograder.judging.run import run_test, set_salt, tests_of
     from autograder.sandbox.host.student import Student
-    from autograder.testing.run import run_test, set_salt, tests_of
 
     torch.set_num_threads(1)
     set_salt(SALT)

@@ -21,8 +21,8 @@ from autograder.course.policy_file import spec
 from autograder.errors import UserError
 from autograder.grading.time_guard import JudgedTooLong, judging
 from autograder.grading.zygotes import cores
+from autograder.judging.run import run_test, tests_of
 from autograder.sandbox.host.student import Student
-from autograder.testing.run import run_test, tests_of
 
 #: A mutant that takes more CPU seconds than this counts as noticed.
 SECONDS = 10

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from autograder.course.lists import summarize_names
 from autograder.importing.bring_in import Imported, own_answers
-from autograder.testing.run import tests_of
+from autograder.judging.run import tests_of
 
 OUTSIDE, BESIDE, BY_HAND = "a hidden test", "in the sandbox, beside the student's code", "a person"
 #: The student's functions can change what this test compares with, so it is only as reliable as its author made it.

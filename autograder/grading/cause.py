@@ -9,9 +9,9 @@ from coursekit.checks.symptoms import lower_first
 
 from autograder.grading.symptoms import Symptom
 from autograder.grading.time_guard import JudgeClock, JudgedTooLong
+from autograder.judging.run import TestRun
 from autograder.questions.engine.compare import Outcome
 from autograder.questions.engine.wrong_calls import shared_by_wrong_calls
-from autograder.testing.run import TestRun
 
 
 def cause_of(

@@ -9,8 +9,8 @@ from dataclasses import replace
 from autograder.grading.cell_text import defines
 from autograder.grading.repair import Template
 from autograder.grading.repaired import Cell, Repaired
+from autograder.judging.run import NOT_DEFINED, NOT_WRITTEN
 from autograder.results import CellOutcome, QuestionResult, whole_sentences
-from autograder.testing.run import NOT_DEFINED, NOT_WRITTEN
 
 #: The message for a written answer that raises the stub's error.
 STILL_THERE = "the line “raise NotImplementedError()” still stands in its cell: delete it"

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from autograder.course.masters import solution
+from autograder.judging.evidence import traces_match
+from autograder.judging.run import TestRun, cached_for_salt, run_test, tests_of
 from autograder.questions.engine.answers import Answer, answers_of, fresh_answers
 from autograder.sandbox.host.student import Student
-from autograder.testing.evidence import traces_match
-from autograder.testing.run import TestRun, cached_for_salt, run_test, tests_of
 
 
 class KnownAnswer:

@@ -40,6 +40,9 @@ from autograder.grading.symptoms import KEPT, Symptom, find_symptom
 from autograder.grading.task import Task
 from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
 from autograder.grading.zygotes import Zygotes
+from autograder.judging.evidence import traces_match
+from autograder.judging.run import HiddenTest, TestRun, master_runs, run_test, tests_of
+from autograder.judging.safe_errors import safe_error
 from autograder.questions.engine.answers import Answer
 from autograder.questions.engine.as_tests import outcomes_seen
 from autograder.questions.engine.compare import Outcome
@@ -55,9 +58,6 @@ from autograder.results import (
 from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.session import Session
 from autograder.sandbox.host.student import Student
-from autograder.testing.evidence import traces_match
-from autograder.testing.run import HiddenTest, TestRun, master_runs, run_test, tests_of
-from autograder.testing.safe_errors import safe_error
 
 _TOO_LONG_TO_READ = "The code takes too long to search for forbidden functions: a person must look at it."
 #: The most seconds for watching a graded answer's calls: wall-clock time, and CPU time of this process.

@@ -15,11 +15,11 @@ from autograder.grading.grader import Grader, Run, labelled_sources, run_tests, 
 from autograder.grading.repaired import Repaired
 from autograder.grading.submissions import Notebook
 from autograder.grading.time_guard import JudgeClock
+from autograder.judging.imported_cell import hidden_lines
+from autograder.judging.run import HiddenTest, earned, tests_of
+from autograder.judging.safe_errors import TYPES, safe_name
 from autograder.results import CellOutcome, QuestionResult, TestResult
 from autograder.sandbox.host.session import Session
-from autograder.testing.imported_cell import hidden_lines
-from autograder.testing.run import HiddenTest, earned, tests_of
-from autograder.testing.safe_errors import TYPES, safe_name
 
 #: The title of a test whose verdict comes from the student's own process.
 BESIDE = "Run in the sandbox, beside your own code, as nbgrader does"

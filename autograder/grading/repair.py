@@ -28,8 +28,8 @@ from autograder.grading.cell_text import added_code, is_answer, names_at_top_lev
 from autograder.grading.demonstrations import MAX_FIGURES_CODE, definitions_of, demonstration, words_in
 from autograder.grading.repaired import Cell, Repaired
 from autograder.grading.saved_checks import saved_checks
+from autograder.judging.run import tests_of
 from autograder.sandbox.host.outputs import BASE64, BINARY_TYPES
-from autograder.testing.run import tests_of
 
 MAX_CELLS = 2_000
 #: The most objects that a notebook's JSON may hold: 60 MB of brackets would become gigabytes.

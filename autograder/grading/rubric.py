@@ -18,9 +18,9 @@ from dataclasses import replace
 
 from autograder.course.policy_file import settings
 from autograder.grading.diagnosis import known_answers
+from autograder.judging.run import TestRun, earned, tests_of
 from autograder.questions.engine.answers import Answer, answers_of
 from autograder.results import QuestionResult
-from autograder.testing.run import TestRun, earned, tests_of
 
 #: Begins the message of a test that was skipped because an earlier one did not end.
 NOT_RUN = "this was not run"

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from coursekit.checks.symptoms import VAGUE, Symptom, symptom_of
 
+from autograder.judging.evidence import traces_match
+from autograder.judging.expect import NOT_THE_SAME_AGAIN
+from autograder.judging.run import TestRun, master_runs
 from autograder.sandbox.host.rpc import TraceEntry
-from autograder.testing.evidence import traces_match
-from autograder.testing.expect import NOT_THE_SAME_AGAIN
-from autograder.testing.run import TestRun, master_runs
 
 __all__ = ["KEPT", "Symptom", "find_symptom", "symptom_of"]
 

@@ -32,9 +32,9 @@ from autograder.grading.submissions import Notebook, Submission
 from autograder.grading.task import Task
 from autograder.grading.zygotes import Zygotes
 from autograder.importing.notebook import master_text, read_source
+from autograder.judging.movable import GradedCell, graded_cells
+from autograder.judging.run import set_salt, tests_of
 from autograder.results import QuestionResult, SubmissionResult
-from autograder.testing.movable import GradedCell, graded_cells
-from autograder.testing.run import set_salt, tests_of
 
 _FILE_SIZE = 64 << 20
 #: Names of a bundle's own files, which data may not have.

@@ -15,7 +15,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import compute_checksum, is_solution
 
 from autograder.errors import UserError
-from autograder.testing.movable import GradedCell
+from autograder.judging.movable import GradedCell
 
 _AUTOTEST = "AUTOTEST"
 

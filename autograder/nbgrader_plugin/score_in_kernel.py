@@ -15,8 +15,8 @@ def score(lab: str, question: str, namespace: dict[str, Any]) -> float:
     from autograder.course.policy_file import settings, spec
     from autograder.grading.diagnosis import diagnose
     from autograder.grading.rubric import points_earned
+    from autograder.judging.run import run_question, set_salt
     from autograder.sandbox.host.student import Student
-    from autograder.testing.run import run_question, set_salt
 
     set_salt(settings().salt)
     points = dict(spec(lab).questions)[question]

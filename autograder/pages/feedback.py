@@ -15,11 +15,11 @@ from autograder.course.policy_file import settings
 from autograder.files import feedback_page, parse_time, write_atomically
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import CellPoints, TeacherMarks, final_points
+from autograder.judging.run import NOT_WRITTEN
 from autograder.pages.own_code import OwnCode, code_cells, own_code
 from autograder.pages.places import Place, places_of
 from autograder.pages.render import plain, render
 from autograder.results import STATUSES, QuestionResult, SubmissionResult, TestResult
-from autograder.testing.run import NOT_WRITTEN
 
 #: Shown instead of the status if the grader itself failed.
 FAULT_SENTENCE = "Our grader had trouble with your notebook, which is not your fault. A person will look at it; the points below are not final."

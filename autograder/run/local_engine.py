@@ -20,10 +20,10 @@ from typing import Any
 from autograder.errors import GradingError
 from autograder.grading.task import Assignment, Task
 from autograder.grading.zygotes import Zygotes
+from autograder.judging.run import tests_of
 from autograder.questions.engine.answers import answers_of
 from autograder.results import SubmissionResult
 from autograder.run.worker import Attempts, Worker, serve
-from autograder.testing.run import tests_of
 
 #: After this many workers in a row that end before they are ready, no more are started.
 _NEVER_READY = 3

@@ -6,9 +6,9 @@ from autograder.course.masters import solution, source_of_import
 from autograder.course.policy_file import course_file, settings
 from autograder.course.soundness import require_sound
 from autograder.errors import UserError
+from autograder.judging.run import run_test, set_salt, tests_of
 from autograder.questions.engine.answers import answers_of
 from autograder.sandbox.host.student import Student
-from autograder.testing.run import run_test, set_salt, tests_of
 
 
 def check_lab(lab: str) -> None:

@@ -49,7 +49,7 @@ def make_grader(assignment: Assignment, zygotes: Zygotes | None = None) -> Any:
     """A grader with a started zygote. The caller closes ``grader.zygotes``."""
     from autograder.course import policy_file
     from autograder.grading.imported import grader_of
-    from autograder.testing.run import set_salt
+    from autograder.judging.run import set_salt
 
     require_assertions()
     use_root(assignment.root)
@@ -120,7 +120,7 @@ def _end_with_starter(descriptor: int) -> None:
 
 def _graded(grader: Any, task: Task) -> tuple[str, Any]:
     from autograder.course.policy_file import settings
-    from autograder.testing.run import set_salt
+    from autograder.judging.run import set_salt
 
     set_salt(task.salt or settings().salt)
     try:

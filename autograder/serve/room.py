@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.course.policy_file import class_list, spec
+from autograder.judging.run import NOT_DEFINED, NOT_WRITTEN
 from autograder.pages.places import demo_names, demo_of
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.serve.journal import Attempt, Journal
-from autograder.testing.run import NOT_DEFINED, NOT_WRITTEN
 
 #: The seconds that the view ``now`` covers.
 NOW_SECONDS = 600

@@ -28,9 +28,9 @@ from autograder.errors import UserError
 from autograder.files import folder_name
 from autograder.grading.off_limits import forbidden_used
 from autograder.grading.symptoms import symptom_of
+from autograder.judging.evidence import values_match
+from autograder.judging.safe_errors import safe_message
 from autograder.sandbox import wire
-from autograder.testing.evidence import values_match
-from autograder.testing.safe_errors import safe_message
 
 # Which inputs it meets hangs on chance, not on a change; properties of the readers are tested beside them.
 pytestmark = pytest.mark.proof

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from autograder.course.masters import lab_name, solution
+from autograder.judging.run import run_question
 from autograder.sandbox.host.student import Student
-from autograder.testing.run import run_question
 
 SCENES = tomllib.loads(Path(__file__).with_name("scenes.toml").read_text(encoding="utf-8"))
 

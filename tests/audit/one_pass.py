@@ -19,8 +19,8 @@ from coursekit.checks.api import judge
 from autograder.audit.question import audit_answer, audit_question, in_a_notebook
 from autograder.course.masters import solution, solution_source
 from autograder.course.policy_file import spec
+from autograder.judging.run import run_question, salt, set_salt
 from autograder.sandbox.host.student import Student
-from autograder.testing.run import run_question, salt, set_salt
 from tests.audit.slips import slips_of
 from tests.audit.styles import TOGETHER, styles_for, varied
 

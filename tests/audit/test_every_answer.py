@@ -13,9 +13,9 @@ from coursekit.notebook.verdict import Mark, Verdict
 from autograder.audit.question import card_faults
 from autograder.course.masters import all_labs, solution
 from autograder.course.policy_file import spec
+from autograder.judging import run
 from autograder.questions.engine.answers import answers_of
 from autograder.questions.engine.question import questions_of
-from autograder.testing import run
 from tests.audit import one_pass, styles
 from tests.audit.one_pass import faults
 

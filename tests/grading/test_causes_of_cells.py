@@ -12,10 +12,10 @@ from autograder.cli.grade_table import show_table
 from autograder.grading.cell_errors import stopped_cells, with_cell_errors
 from autograder.grading.repair import Template, repair
 from autograder.grading.repaired import Cell
+from autograder.judging.run import NOT_DEFINED
 from autograder.results import CellOutcome, QuestionResult, SubmissionResult, TestResult, whole_sentences
 from autograder.run.remarks import MOST_CHOICES, remarks
 from autograder.serve.rules import _verdict
-from autograder.testing.run import NOT_DEFINED
 from tests.grading.accidents import COUNTS, LAB, insert, notebook, raw
 
 TEMPLATE = Template.of(LAB)

@@ -6,8 +6,8 @@ import torch
 
 from autograder.course.masters import solution
 from autograder.grading.diagnosis import diagnose
+from autograder.judging.run import run_question, student_with_answer
 from autograder.questions.engine.answers import answers_of, fresh_answers
-from autograder.testing.run import run_question, student_with_answer
 
 
 def _named(lab, question, function):

@@ -12,8 +12,8 @@ from autograder.course.policy import LabPolicy, Settings
 from autograder.errors import UserError
 from autograder.grading.diagnosis import diagnose
 from autograder.grading.rubric import points_earned
+from autograder.judging.run import run_question, student_with_answer
 from autograder.run.preflight import check_lab
-from autograder.testing.run import run_question, student_with_answer
 
 LAB, QUESTION, POINTS = "07_self_attention", "kernel_smooth", 3.0
 

@@ -12,9 +12,9 @@ import pytest
 from autograder.grading.cause import cause_of, where_wrong
 from autograder.grading.symptoms import find_symptom, symptom_of
 from autograder.grading.time_guard import JudgeClock
+from autograder.judging.evidence import values_match
+from autograder.judging.run import run_question, student_with_answer
 from autograder.questions.engine.as_tests import outcomes_seen
-from autograder.testing.evidence import values_match
-from autograder.testing.run import run_question, student_with_answer
 
 RNG = np.random.default_rng(5)
 TABLE = RNG.normal(size=(4, 6))

@@ -17,8 +17,8 @@ import pytest
 from autograder.grading import time_guard
 from autograder.grading.grader import run_tests
 from autograder.grading.time_guard import JUDGING_BYTES, HalfImported, JudgedTooLong, judging
+from autograder.judging.run import HiddenTest
 from autograder.sandbox.host.student import Student
-from autograder.testing.run import HiddenTest
 
 
 def test_a_test_that_never_ends_on_a_value_is_stopped_and_the_others_count(monkeypatch):

@@ -11,8 +11,8 @@ import pytest
 from autograder.errors import UserError
 from autograder.importing.bring_in import _data_beside
 from autograder.importing.notebook import read_source
-from autograder.testing.imported_cell import as_hidden_test
-from autograder.testing.movable import graded_cells
+from autograder.judging.imported_cell import as_hidden_test
+from autograder.judging.movable import graded_cells
 from tests.fixtures.nbgrader_course import answer, cell, checking, notebook, source_notebook
 
 ANSWER = answer(

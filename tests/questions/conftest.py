@@ -10,9 +10,9 @@ from autograder.audit import question as of_a_question
 from autograder.course.masters import solution
 from autograder.grading import diagnosis
 from autograder.grading.rubric import points_earned
+from autograder.judging import run
 from autograder.questions.engine import answers, as_tests
 from autograder.sandbox.host.student import Student
-from autograder.testing import run
 
 LAB, POINTS, SALT = "01_markov_bigram", 2.0, "a salt"
 

@@ -67,7 +67,7 @@ def test_nothing_of_a_card_computes_the_answer(lab, name):
 FILE = """
 import numpy as np
 from autograder.questions.engine import Case, Observed, Question
-from autograder.testing.expect import NOT_THE_SAME_AGAIN
+from autograder.judging.expect import NOT_THE_SAME_AGAIN
 
 SIZES = (2, 3)
 

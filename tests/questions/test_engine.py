@@ -13,12 +13,12 @@ from coursekit.checks import compare, encoding, values, words
 
 from autograder.course.masters import solution, solution_source
 from autograder.grading.diagnosis import diagnose
+from autograder.judging.run import run_question
 from autograder.questions.engine import Case, Observed, Question, card, edits
 from autograder.questions.engine.as_tests import RULES
 from autograder.questions.engine.draw import PUBLIC, NoFairInputs, answering, asks_of
 from autograder.questions.engine.question import questions_of
 from autograder.sandbox.host.student import Student
-from autograder.testing.run import run_question
 from tests.questions.conftest import SALT
 
 

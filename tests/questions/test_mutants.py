@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from autograder.course.masters import solution
+from autograder.judging import run
 from autograder.questions.engine import mutants
 from autograder.questions.engine.as_tests import outcomes_seen
 from autograder.questions.engine.draw import asks_of
 from autograder.questions.engine.edits import edits_of
 from autograder.questions.engine.mutants import generated_name
 from autograder.questions.engine.question import questions_of
-from autograder.testing import run
 
 LAB, SALT, NAME = "07_self_attention", "a salt", "padding_mask"
 SCALED = '''

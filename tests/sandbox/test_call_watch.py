@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.judging.run import HiddenTest, run_test
 from autograder.sandbox.child.call_watch import CallWatch
-from autograder.testing.run import HiddenTest, run_test
 
 pytestmark = pytest.mark.xdist_group("sandbox")
 

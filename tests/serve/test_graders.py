@@ -14,6 +14,7 @@ from autograder.course.policy_file import settings
 from autograder.grading.diagnosis import known_answers
 from autograder.grading.submissions import Notebook, Submission
 from autograder.grading.task import Task
+from autograder.judging import run as testing
 from autograder.questions.engine.draw import asks_of
 from autograder.questions.engine.question import questions_of
 from autograder.run import worker
@@ -21,7 +22,6 @@ from autograder.serve import graders, service
 from autograder.serve.fair_queue import FairQueue
 from autograder.serve.graders import Graders, salt_of
 from autograder.serve.journal import Attempt
-from autograder.testing import run as testing
 from tests.fixtures.live_class import NOTEBOOK, addresses
 
 LAB = lab_name("00")

@@ -16,9 +16,9 @@ from autograder.course import extensions
 from autograder.course.policy_file import extension_of, extensions_file, spec
 from autograder.errors import UserError
 from autograder.gradebook.cells import test_cells as cells_of
+from autograder.judging.run import NOT_WRITTEN
 from autograder.results import QuestionResult, SubmissionResult, TestResult
 from autograder.run.recorder import open_gradebook
-from autograder.testing.run import NOT_WRITTEN
 from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass, addresses
 
 LAB = "00_warm_up"

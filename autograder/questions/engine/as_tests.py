@@ -17,15 +17,15 @@ from typing import Any
 from coursekit.checks.earlier_labs import full_name
 
 from autograder.course.masters import read_master
+from autograder.judging import run
+from autograder.judging.evidence import extent
+from autograder.judging.expect import NOT_THE_SAME_AGAIN, Failed
+from autograder.judging.follow_through import follow_through
 from autograder.questions.engine.compare import Outcome, alike
 from autograder.questions.engine.draw import Ask, asks_of, made_of
 from autograder.questions.engine.question import Family, Question, Scenario, questions_of
 from autograder.sandbox.host.rpc import BadReply, StudentError
 from autograder.sandbox.host.student import Student
-from autograder.testing import run
-from autograder.testing.evidence import extent
-from autograder.testing.expect import NOT_THE_SAME_AGAIN, Failed
-from autograder.testing.follow_through import follow_through
 
 #: The rules for every answer: name -> (line on the page, share of the points that breaking it costs).
 RULES = {

@@ -25,13 +25,13 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from autograder.course.masters import course_root, solution, solution_source, use_root
+from autograder.judging import run
 from autograder.questions.engine.as_tests import size_of
 from autograder.questions.engine.compare import Outcome, alike
 from autograder.questions.engine.draw import Ask, asks_of, needs_torch, outcome_of
 from autograder.questions.engine.edits import edits_of
 from autograder.questions.engine.question import Question, questions_of
 from autograder.sandbox.host.student import Student
-from autograder.testing import run
 
 #: The most edits that are tried, the master's first.
 MAX_EDITS = 400

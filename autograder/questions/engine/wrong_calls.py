@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from coursekit.checks.values import as_numbers
 
+from autograder.judging import run
 from autograder.questions.engine.compare import Outcome
 from autograder.questions.engine.draw import asks_of
 from autograder.questions.engine.question import Case, Question, questions_of
-from autograder.testing import run
 
 _AXES = {2: "two", 3: "three", 4: "four"}
 

@@ -56,7 +56,7 @@ class StudentFrame:
 class StudentError(Exception):
     """The student's code raised an exception. ``frames`` are those of the student's own code, outermost first.
 
-    ``message`` is untrusted and can contain the test's inputs: see ``autograder.testing.safe_errors``.
+    ``message`` is untrusted and can contain the test's inputs: see ``autograder.judging.safe_errors``.
     """
 
     def __init__(self, type_name: str, message: str, frames: tuple[StudentFrame, ...] = ()):

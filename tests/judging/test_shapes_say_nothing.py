@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from autograder.course.masters import all_labs, solution, source_of_import
+from autograder.judging import run
 from autograder.sandbox.host.rpc import RpcClient
 from autograder.sandbox.host.student import Student
-from autograder.testing import run
 
 #: Sizes that no hidden test asks for.
 ODD = (7919, 6833)

@@ -18,11 +18,11 @@ from typing import Any, TypeVar, cast
 
 from autograder.course.masters import solution, source_of_import
 from autograder.errors import UserError
+from autograder.judging.expect import Failed
+from autograder.judging.safe_errors import TYPES, safe_name
 from autograder.results import TestResult
 from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone, TraceEntry
 from autograder.sandbox.host.student import Student
-from autograder.testing.expect import Failed
-from autograder.testing.safe_errors import TYPES, safe_name
 
 #: The messages for an unchanged answer, and for one that the notebook does not define.
 NOT_WRITTEN = "not written yet"
@@ -79,7 +79,7 @@ def tests_of(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
     """
     # Imported by name: these modules are on a higher floor.
     maker = (
-        "autograder.testing.imported_cell"
+        "autograder.judging.imported_cell"
         if source_of_import(lab)
         else "autograder.questions.engine.as_tests"
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 
+from autograder.judging.imported_cell import as_hidden_test
+from autograder.judging.movable import graded_cells
+from autograder.judging.run import run_test
 from autograder.sandbox.host.rpc import StudentError
 from autograder.sandbox.host.student import Student
-from autograder.testing.imported_cell import as_hidden_test
-from autograder.testing.movable import graded_cells
-from autograder.testing.run import run_test
 from tests.fixtures.nbgrader_course import answer, cell, checking
 
 #: What a given cell of the notebook holds.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from autograder.course.masters import lab_name, solution, solution_sources
+from autograder.judging.run import run_test, tests_of
 from autograder.sandbox.host.student import Student
-from autograder.testing.run import run_test, tests_of
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.judging.evidence import as_numbers, traces_match
 from autograder.sandbox.host.rpc import MAX_TRACE_BYTES
 from autograder.sandbox.host.student import Student
-from autograder.testing.evidence import as_numbers, traces_match
 
 
 def scale(x):

@@ -12,10 +12,10 @@ from coursekit.checks.api import forbidden_calls
 
 from autograder.course.masters import all_labs, course_root, source_of_import
 from autograder.course.policy_file import spec
+from autograder.judging import safe_errors
 from autograder.questions.engine import as_tests
 from autograder.questions.engine.question import questions_of
 from autograder.results import STATUSES
-from autograder.testing import safe_errors
 
 PAGE = (course_root() / "docs" / "security.md").read_text(encoding="utf-8")
 

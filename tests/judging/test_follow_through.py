@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from autograder.grading.time_guard import JudgedTooLong
+from autograder.judging.expect import Failed
+from autograder.judging.follow_through import follow_through
+from autograder.judging.run import NOT_DEFINED, HiddenTest, run_test
 from autograder.results import MEND_FIRST, QuestionResult, TestResult
 from autograder.sandbox.host.rpc import StudentGone
 from autograder.sandbox.host.student import Student
-from autograder.testing.expect import Failed
-from autograder.testing.follow_through import follow_through
-from autograder.testing.run import NOT_DEFINED, HiddenTest, run_test
 
 COURSES = """
 def double(x):
