@@ -1,10 +1,10 @@
-"""Grades the same submissions of lab 07 with ``autograder grade`` and with stock ``nbgrader autograde``, in one run.
+"""Grades the same submissions with ``autograder grade`` and with stock ``nbgrader autograde``: lab 07, and nbgrader's own example.
 
 What is compared is CPU time, all processes together (``cpu_time``): it says what grading costs, also on a busy machine. A
 class of one says what comes before the first submission; two sizes of one class what each further submission takes.
-``--before FOLDER`` grades the same with another checkout too, in turns. The floor is the CPU time of the students' own
-cells and of the hidden tests' calls, run warm in one process with no isolation. Prints a table, compares the scores,
-writes ``build/bench/grading.json``.
+``--before FOLDER`` grades lab 07 with another checkout too. The floor is the CPU time of the students' own cells and of
+the hidden tests' calls, run warm in one process with no isolation. The example is imported, and its classes are copies of
+what its two students handed in. Prints tables, compares the scores, writes ``build/bench/grading.json``.
 """
 
 from __future__ import annotations
@@ -15,12 +15,10 @@ import io
 import json
 import os
 import shutil
-import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,57 +28,82 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # run as a script
 from benchmarks.cpu_time import Used, cpu_time  # noqa: E402
+from tests.fixtures.frozen_course import freeze  # noqa: E402
+from tests.fixtures.nbgrader_course import automatic_scores, copy_examples  # noqa: E402
 
 SALT = "the benchmark's salt"
 console = Console()
-
-
-def environment(root: Path = ROOT) -> dict[str, str]:
-    """What every command is run with: the tree's own package, and Python's usual cache of compiled files."""
-    found = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    found |= {"COURSE_SALT": SALT, "COURSE_ROOT": str(root), "PYTHONPATH": f"{root}:{root / 'notebooks'}"}
-    return found | {"PATH": f"{Path(sys.executable).parent}:{found['PATH']}"}
+#: Student -> question, or cell -> points.
+Scores = dict[str, dict[str, float]]
 
 
 def command(*words: str, cwd: Path, root: Path = ROOT) -> Used:
-    """Run a module of this Python, on the package in ``root``, and say what it took."""
-    return cpu_time([sys.executable, "-m", *words], cwd=cwd, environment=environment(root))
+    """Run a module of this Python, on the package in ``root`` and with Python's usual cache, and say what it took."""
+    found = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    found |= {"COURSE_SALT": SALT, "COURSE_ROOT": str(root), "PYTHONPATH": f"{root}:{root / 'notebooks'}"}
+    found |= {"PATH": f"{Path(sys.executable).parent}:{found['PATH']}"}
+    return cpu_time([sys.executable, "-m", *words], cwd=cwd, environment=found)
 
 
-def part_of(submitted: Path, count: int, folder: Path) -> Path:
-    """A class of the first ``count`` students."""
-    part = folder / f"first_{count}"
-    for student in sorted(submitted.iterdir())[:count]:
-        shutil.copytree(student, part / student.name)
-    return part
+@dataclass(frozen=True)
+class Contest:
+    """A lab that both grade: its name here and there, the checkout that has it, and a folder with ``source`` and ``submitted``."""
+
+    title: str
+    lab: str
+    assignment: str
+    notebook: str
+    root: Path
+    folder: Path
+
+    def part(self, size: int) -> Path:
+        """A class of so many: the first ones of ``submitted``, again from its beginning where these are too few."""
+        place, students = self.folder / f"class_{size}", sorted((self.folder / "submitted").iterdir())
+        for number in range(0 if place.exists() else size):
+            student = students[number % len(students)]
+            shutil.copytree(student, place / f"{student.name}_{number}")
+        return place
+
+    def ours(self, size: int, root: Path) -> tuple[Used, Used, Scores]:
+        """What the class takes, what it takes again with nothing changed, and the scores."""
+        out = self.folder / f"out_{size}_{root.name}"
+        words = ("autograder.cli", "grade", self.lab, "--submitted", str(self.part(size)), "--out", str(out))
+        first, again = (command(*words, cwd=self.folder, root=root) for _ in range(2))
+        rows = json.loads((out / "results.json").read_text())
+        return (
+            first,
+            again,
+            {row["student"]: {q["name"]: q["points"] for q in row["questions"]} for row in rows},
+        )
+
+    def stock(self, size: int) -> tuple[Used, Scores]:
+        """What ``nbgrader autograde`` takes for the class, and the scores in its gradebook."""
+        course = self.folder / f"stock_{size}"
+        shutil.copytree(self.folder / "source", course / "source")
+        shutil.copytree(self.part(size), course / "submitted")
+        (course / "nbgrader_config.py").write_text("c = get_config()\nc.ExecutePreprocessor.timeout = 120\n")
+        command("nbgrader", "generate_assignment", self.assignment, "--create", cwd=course)
+        words = ("nbgrader", "autograde", self.assignment, "--notebook", self.notebook, "--create")
+        return command(*words, cwd=course), automatic_scores(course / "gradebook.db", self.notebook)
 
 
-def ours(lab: str, submitted: Path, folder: Path, root: Path = ROOT) -> tuple[Used, Used, dict[str, float]]:
-    """What the class takes, what it takes again with nothing changed, and the scores."""
-    out = folder / f"out_{submitted.name}_{root.name}"
-    shutil.rmtree(out, ignore_errors=True)
-    words = ("autograder.cli", "grade", lab, "--submitted", str(submitted), "--out", str(out))
-    first, again = (command(*words, cwd=folder, root=root) for _ in range(2))
-    rows = json.loads((out / "results.json").read_text())
-    return first, again, {row["student"]: row["score"] for row in rows}
+def of_lab(lab: str, students: int, folder: Path) -> Contest:
+    """A simulated class of one of the course's labs."""
+    (folder / "source" / lab).mkdir(parents=True)
+    shutil.copy(ROOT / "solutions" / lab / f"{lab}.ipynb", folder / "source" / lab)
+    words = ("simulate", lab, "--no-hostile", "--students", str(students), "--out", str(folder / "submitted"))
+    command("autograder.cli", *words, cwd=folder)
+    return Contest(lab, lab, lab, lab, ROOT, folder)
 
 
-def stock(lab: str, submitted: Path, folder: Path) -> tuple[Used, dict[str, float]]:
-    """What ``nbgrader autograde`` takes for the class, and the scores in its gradebook."""
-    course = folder / "stock"
-    (course / "source" / lab).mkdir(parents=True)
-    shutil.copy(ROOT / "solutions" / lab / f"{lab}.ipynb", course / "source" / lab)
-    shutil.copytree(submitted, course / "submitted")
-    (course / "nbgrader_config.py").write_text("c = get_config()\nc.ExecutePreprocessor.timeout = 120\n")
-    command("nbgrader", "generate_assignment", lab, "--create", cwd=course)
-    used = command("nbgrader", "autograde", lab, "--create", cwd=course)
-    with sqlite3.connect(course / "gradebook.db") as database:
-        rows = database.execute(
-            "SELECT s.student_id, SUM(g.auto_score) FROM submitted_assignment s "
-            "JOIN submitted_notebook n ON n.assignment_id = s.id JOIN grade g ON g.notebook_id = n.id "
-            "GROUP BY s.student_id"
-        ).fetchall()
-    return used, {student: score or 0.0 for student, score in rows}
+def of_example(folder: Path) -> Contest:
+    """nbgrader's own example assignment, imported."""
+    folder.mkdir()
+    copy_examples(folder)
+    course, lab = freeze(folder / "course"), "21_problem1"
+    source = folder / "source" / "ps1" / "problem1.ipynb"
+    command("autograder.cli", "import", str(source), "--name", lab, cwd=folder, root=course)
+    return Contest("nbgrader's own example", lab, "ps1", "problem1", course, folder)
 
 
 def floor(lab: str, submitted: Path) -> float:
@@ -108,12 +131,8 @@ def floor(lab: str, submitted: Path) -> float:
 
         return call
 
-    for path in [None, *sorted(submitted.glob(f"*/{lab}/{lab}.ipynb"))]:
-        if path is None:  # warm up on the first one, uncounted
-            path = next(submitted.glob(f"*/{lab}/{lab}.ipynb"))
-            counted = False
-        else:
-            counted = True
+    paths = sorted(submitted.glob(f"*/{lab}/{lab}.ipynb"))
+    for turn, path in enumerate([paths[0], *paths]):  # the first one warms up, uncounted
         before = dict(clock)
         namespace: dict[str, Any] = {"__name__": "student"}
         began = time.process_time()
@@ -130,96 +149,91 @@ def floor(lab: str, submitted: Path) -> float:
                 )
                 for test in tests_of(lab)[question]:
                     run_test(test, student)
-        if not counted:
+        if turn == 0:
             clock = before
     return clock["cells"] + clock["calls"]
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What a checkout takes: for one submission, for the class, for the large class, and for the class unchanged."""
+def measure(contest: Contest, n: int, large: int, before: Path | None, *, stock: bool) -> dict[str, Any]:
+    """What classes of one, of ``n`` and of ``large`` take here, in another checkout and with nbgrader, and whose scores differ."""
+    used: dict[str, dict[str, Used]] = {}
+    scores: Scores = {}
+    for name, root in {"before": before, "now": contest.root}.items():
+        if root is not None:
+            one, few, many = (contest.ours(size, root) for size in (1, n, large))
+            used[name] = {"one": one[0], "few": few[0], "many": many[0], "unchanged": few[1]}
+            scores = few[2]
+    differ: list[tuple[str, str]] = []
+    if stock:
+        two, (few_there, theirs) = contest.stock(2)[0], contest.stock(n)
+        used["nbgrader"] = {"two": two, "few": few_there}
+        differ = [
+            (student, cell)
+            for student, cells in theirs.items()
+            for cell, points in cells.items()
+            if (own := scores[student].get(cell.removeprefix("test_"))) is not None
+            and abs(own - points) > 0.011
+        ]
+        count = sum(map(len, theirs.values()))
+        console.print(f"{contest.title}: cells whose scores differ: {len(differ)} of {count} {differ[:5]}")
+    clocks = {
+        clock: {
+            name: {what: float(getattr(one, clock)) for what, one in costs.items()}
+            for name, costs in used.items()
+        }
+        for clock in ("cpu", "wall")
+    }
+    for clock, title in (("cpu", "CPU seconds"), ("wall", "seconds by the clock")):
+        show(
+            f"{title}, {contest.title}, {len(os.sched_getaffinity(0))} cores, one run",
+            clocks[clock],
+            n,
+            large,
+        )
+    return {**clocks, "differ": differ}
 
-    one: float
-    small: float
-    large: float
-    unchanged: float
-    wall: float
 
-    def each(self, small: int, large: int) -> float:
-        """CPU seconds for each further submission."""
-        return (self.large - self.small) / (large - small)
-
-
-def cost(lab: str, parts: Sequence[Path], folder: Path, root: Path) -> tuple[Cost, dict[str, float]]:
-    """The cost of a checkout for the classes of one, few and many; the scores of the few."""
-    one, _, _ = ours(lab, parts[0], folder, root)
-    small, unchanged, scores = ours(lab, parts[1], folder, root)
-    large, _, _ = ours(lab, parts[2], folder, root)
-    return Cost(one.cpu, small.cpu, large.cpu, unchanged.cpu, small.wall), scores
+def show(title: str, used: dict[str, dict[str, float]], n: int, large: int) -> None:
+    """Print what each took, in seconds; what the large class takes with nbgrader is computed."""
+    for costs in used.values():
+        if "many" in costs:
+            costs["each"] = (costs["many"] - costs["few"]) / (large - n)
+        else:
+            costs["each"] = (costs["few"] - costs["two"]) / (n - 2)
+            costs["many"] = costs["few"] + costs["each"] * (large - n)
+    table = Table("what", *used, "nbgrader / now", title=title)
+    rows = {
+        "a class of one": "one", f"a class of {n}": "few", f"a class of {large} (nbgrader: computed)": "many",
+        "each further submission": "each", f"the class of {n}, nothing changed": "unchanged",
+    }  # fmt: skip
+    for what, key in rows.items():
+        theirs = used.get("nbgrader", {}).get(key)
+        ratio = f"{theirs / used['now'][key]:.0f}×" if theirs else ""
+        table.add_row(what, *(f"{costs[key]:.3g}" if key in costs else "" for costs in used.values()), ratio)
+    console.print(table)
 
 
 def main() -> None:
-    """Run it all and print the table."""
+    """Run it all and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--students", type=int, default=40)
-    parser.add_argument(
-        "--large", type=int, default=200, help="students of the class that shows the price of each"
-    )
+    parser.add_argument("--large", type=int, default=200, help="students of the class that only we grade")
     parser.add_argument("--before", type=Path, help="another checkout of the course to grade with, too")
     parser.add_argument("--no-stock", action="store_true", help="leave nbgrader out: it takes minutes")
     parser.add_argument("--lab", default="07_self_attention")
     options = parser.parse_args()
-    n, large = options.students, options.large
+    n, large, stock = options.students, options.large, not options.no_stock
+    before = options.before.resolve() if options.before else None
+    data: dict[str, Any] = {"students": n, "large": large}
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        submitted = folder / "submitted"
-        words = ("simulate", options.lab, "--no-hostile", "--students", str(large), "--out", str(submitted))
-        command("autograder.cli", *words, cwd=folder)
-        parts = [part_of(submitted, count, folder) for count in (1, n, large)]
-        before = cost(options.lab, parts, folder, options.before.resolve())[0] if options.before else None
-        now, scores = cost(options.lab, parts, folder, ROOT)
-        slow, stock_scores = stock(options.lab, parts[1], folder) if not options.no_stock else (None, scores)
-        lowest = floor(options.lab, parts[1])
-    show(n, large, before, now, slow, lowest)
-    differ = [s for s in scores if abs(scores[s] - (stock_scores.get(s) or 0)) > 0.011]
-    if slow is not None:
-        console.print(f"scores that differ between the two: {len(differ)} of {n} {differ[:5]}")
+        contest = of_lab(options.lab, large, Path(name, "lab"))
+        data["lab"] = measure(contest, n, large, before, stock=stock)
+        data["floor_cpu"] = floor(options.lab, contest.part(n))
+        console.print(f"floor, a submission's cells and calls alone: {data['floor_cpu'] / n:.3g} CPU seconds")
+        data["example"] = measure(of_example(Path(name, "example")), n, large, None, stock=stock)
     out = ROOT / "build" / "bench"
     out.mkdir(parents=True, exist_ok=True)
-    data = {
-        "students": n,
-        "large": large,
-        "now": asdict(now),
-        "each": now.each(n, large),
-        "floor_cpu": lowest,
-    }
-    data |= {"before": asdict(before) if before else None, "stock": asdict(slow) if slow else None}
-    (out / "grading.json").write_text(json.dumps({**data, "scores_differ": differ}, indent=2))
-
-
-def show(n: int, large: int, before: Cost | None, now: Cost, slow: Used | None, lowest: float) -> None:
-    """Print the table, in CPU seconds."""
-    columns = ("what", *(["before"] if before else []), "now", "nbgrader", "nbgrader / now")
-    table = Table(title=f"CPU seconds, lab 07, {len(os.sched_getaffinity(0))} cores, one run")
-    for heading in columns:
-        table.add_column(heading, justify="left" if heading == "what" else "right")
-    each = (
-        slow.cpu / n if slow else None
-    )  # a kernel for each notebook: it does not depend on how many there are
-    rows: tuple[tuple[str, Callable[[Cost], float], float | None], ...] = (
-        ("a class of one", lambda c: c.one, None),
-        (f"a class of {n}", lambda c: c.small, slow.cpu if slow else None),
-        (f"a class of {large}", lambda c: c.large, None),
-        ("each further submission", lambda c: c.each(n, large), each),
-        (f"the class of {n}, nothing changed", lambda c: c.unchanged, None),
-    )
-    for what, of, theirs in rows:
-        cells = [f"{of(made):.3g}" for made in (before, now) if made is not None]
-        ratio = f"{theirs / of(now):.0f}×" if theirs else ""
-        table.add_row(what, *cells, f"{theirs:.4g}" if theirs else "", ratio)
-    bare = ["", f"{lowest / n:.3g}"] if before else [f"{lowest / n:.3g}"]
-    table.add_row("floor: a submission's cells and calls alone", *bare, "", "")
-    console.print(table)
+    (out / "grading.json").write_text(json.dumps(data, indent=2))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 Prints throughput, peak memory and whether memory stays flat; writes ``build/bench/scale.json``. Memory is that of
 the command and all its descendants (sandboxed processes too), shared pages divided among their holders, sampled
-while the class is graded. ``--students 50`` tries it small; ``--heaviest`` measures which lab is the heaviest.
+while the class is graded. ``--students 50`` tries it small.
 """
 
 from __future__ import annotations
@@ -102,35 +102,11 @@ def measure(words: list[str], log: IO[str]) -> Measured:
     return Measured(seconds, samples)
 
 
-def heaviest(folder: Path, log: IO[str]) -> dict[str, float]:
-    """Seconds that a class of eight takes in each lab, one worker, without the start-up: the sum of the rows."""
-    from autograder.course.masters import all_labs
-
-    found = {}
-    for lab in all_labs():
-        words = ["simulate", lab, "--no-hostile", "--students", "8", "--out", str(folder / lab / "submitted")]
-        measure(words, log)
-        grade = [
-            "grade",
-            lab,
-            "--submitted",
-            str(folder / lab / "submitted"),
-            "--out",
-            str(folder / lab / "out"),
-        ]
-        measure([*grade, "--jobs", "1"], log)
-        rows = json.loads((folder / lab / "out" / "results.json").read_text())
-        found[lab] = sum(row["seconds"] for row in rows) / len(rows)
-        console.print(f"  {lab:<24} {found[lab]:.3f} s a submission")
-    return found
-
-
 def main() -> None:
     """Run it and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--students", type=int, default=1000)
     parser.add_argument("--lab", default="07_self_attention")
-    parser.add_argument("--heaviest", action="store_true", help="measure every lab with eight students first")
     options = parser.parse_args()
     data: dict[str, object] = {
         "students": options.students, "lab": options.lab, "cores": len(os.sched_getaffinity(0)),
@@ -142,8 +118,6 @@ def main() -> None:
         table.add_column(heading, justify="left" if heading == "what" else "right")
     with tempfile.TemporaryDirectory() as name, open(f"{name}/log", "w+") as log:
         folder = Path(name)
-        if options.heaviest:
-            data["seconds_a_submission"] = heaviest(folder / "labs", log)
         submitted = str(folder / "submitted")
         words = ["simulate", options.lab, "--no-hostile", "--students", str(options.students)]
         measure([*words, "--out", submitted], log)

@@ -1,4 +1,4 @@
-"""An imported notebook gives what stock nbgrader gives, cell by cell, on the same submissions (how fast: ``bench_imported``).
+"""An imported notebook gives what stock nbgrader gives, cell by cell, on the same submissions (how fast: ``bench_grading``).
 
 ``nbgrader_scores.json`` records what nbgrader gives, and its version. ``make proof`` asks nbgrader again.
 """

@@ -97,7 +97,7 @@ def _without_the_place(embedding: Any, inputs: Any, words: Tensor) -> Tensor:
 
 def _less_the_input(sublayer: Any, inputs: Any, named: dict[str, Any], output: Any) -> Any:
     """A sublayer's output minus its input, because the residual connection adds the input. Attention also returns weights."""
-    x = (*inputs, *named.values())[0]
+    x = inputs[0] if inputs else named["x"]
     return (output[0] - x, *output[1:]) if isinstance(output, tuple) else output - x
 
 
