@@ -14,7 +14,7 @@ from autograder.course.policy_file import settings
 from autograder.grading.diagnosis import known_answers
 from autograder.grading.submissions import Notebook, Submission
 from autograder.grading.task import Task
-from autograder.judging import run as testing
+from autograder.judging import run as judging
 from autograder.questions.engine.draw import asks_of
 from autograder.questions.engine.question import questions_of
 from autograder.run import worker
@@ -30,14 +30,14 @@ FIRST = Attempt(1, LAB, "ada", 1, "00-AAAA", "", 1, 0.0)
 
 @pytest.fixture(autouse=True)
 def same_salt_afterwards():
-    before = testing._salt
+    before = judging._salt
     yield
-    testing.set_salt(before)
+    judging.set_salt(before)
 
 
 def drawn() -> float:
     """The first number that the hidden tests of the lab draw."""
-    return float(np.ravel(asks_of(questions_of(LAB)["softmax"], testing.salt())[1].case.args[0])[0])
+    return float(np.ravel(asks_of(questions_of(LAB)["softmax"], judging.salt())[1].case.args[0])[0])
 
 
 def test_another_attempt_another_student_and_another_lab_have_other_inputs():
@@ -73,13 +73,13 @@ def test_what_a_misconception_returns_is_computed_anew_for_other_inputs_and_once
     def returned(known: Any) -> list[Any]:
         return [entry.value for one in known for run in one.runs() for entry in run.trace]
 
-    question = next(iter(testing.tests_of(LAB)))
-    testing.set_salt("one")
+    question = next(iter(judging.tests_of(LAB)))
+    judging.set_salt("one")
     one = known_answers(LAB, question)
     under_one = str(returned(one))
-    testing.set_salt("one")
+    judging.set_salt("one")
     assert known_answers(LAB, question) is one
-    testing.set_salt("two")
+    judging.set_salt("two")
     assert str(returned(known_answers(LAB, question))) != under_one
 
 
