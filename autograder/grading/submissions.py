@@ -55,7 +55,7 @@ class Submission:
 _TWICE = "Another folder of the class has the same name in other letters or other bytes: they are graded as two students."
 
 
-def collect(submitted: Path, lab: str) -> list[Submission]:
+def find_submissions(submitted: Path, lab: str) -> list[Submission]:
     """One submission for each student's folder, sorted by name."""
     if not submitted.is_dir():
         raise UserError(

@@ -18,7 +18,7 @@ from autograder.course.masters import course_root, use_root
 from autograder.course.visible_files import data_files, write_kit
 from autograder.errors import UserError
 from autograder.files import require_apart, sole_writer
-from autograder.grading.submissions import Submission, collect, read_class
+from autograder.grading.submissions import Submission, find_submissions, read_class
 from autograder.grading.zygotes import Zygotes, cores
 from autograder.results import SubmissionResult
 from autograder.run.store import STORE, ResultStore
@@ -76,7 +76,7 @@ def run(
     use_root(course_root())
     refuse_world_readable(submitted, out)
     _refuse_own_folders(submitted, out)
-    class_ = [s for s in collect(submitted, lab) if students is None or s.student in students]
+    class_ = [s for s in find_submissions(submitted, lab) if students is None or s.student in students]
     out.mkdir(parents=True, exist_ok=True)
     require_apart(out, (submission.student for submission in class_))
     private = (submitted, out)

@@ -9,7 +9,7 @@ from autograder.course.masters import solution_sources
 from autograder.grading.cell_text import added_code, defines, is_unwritten
 from autograder.grading.repair import Template, repair
 from autograder.grading.repaired import Repaired
-from autograder.grading.submissions import _is_copy, collect
+from autograder.grading.submissions import _is_copy, find_submissions
 from tests.fixtures.frozen_course import hand_in
 from tests.grading.accidents import LAB, delete, insert, notebook, raw, stub, written_answers
 
@@ -100,7 +100,7 @@ def test_another_labs_notebook_in_the_folder_is_no_answer(tmp_path):
     other, untouched = "00_warm_up", notebook(*map(stub, [*NAMES, *TEMPLATE.by_hand]))
     hand_in(tmp_path, "ada", raw(untouched).decode(), file=f"{LAB}.ipynb")
     hand_in(tmp_path, "ada", raw(answered(other, solution_sources(other))).decode(), file=f"{other}.ipynb")
-    [ada] = collect(tmp_path, LAB)
+    [ada] = find_submissions(tmp_path, LAB)
     assert ada.path is not None and ada.path.name == f"{LAB}.ipynb"
 
 

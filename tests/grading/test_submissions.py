@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.errors import UserError
-from autograder.grading.submissions import MISSING, collect, read
+from autograder.grading.submissions import MISSING, find_submissions, read
 
 LAB = "01_markov_bigram"
 
@@ -20,7 +20,7 @@ def test_a_students_folder_that_is_a_link_costs_that_student_alone(tmp_path: Pat
     (tmp_path / "eve").symlink_to(target)
     (tmp_path / "list.csv").write_text("ada\n")
     (tmp_path / "a list elsewhere").symlink_to("list.csv")
-    ada, eve = collect(tmp_path, LAB)
+    ada, eve = find_submissions(tmp_path, LAB)
     assert (ada.student, ada.path, ada.notes) == ("ada", notebook, ())
     assert eve.student == "eve" and eve.notes == ("The student's folder is a link to another.",)
     assert read(eve, LAB).raw is None and read(eve, LAB).trouble
@@ -46,7 +46,7 @@ def place(root: Path, *paths: str) -> Path:
 def test_a_notebook_one_step_off_is_graded_and_it_is_said(tmp_path: Path, path: str, stamp: str) -> None:
     place(tmp_path, f"ada/{path}", "ada/06_positions/06_positions.ipynb")
     (tmp_path / "ada" / stamp).write_text("2026-10-01 12:00:00 UTC")
-    [ada] = collect(tmp_path, LAB)
+    [ada] = find_submissions(tmp_path, LAB)
     assert ada.path == tmp_path / "ada" / path and read(ada, LAB).raw == b"{}"
     assert ada.notes == (f"There was no {LAB}/{LAB}.ipynb; {path} was graded in its place.",)
     assert ada.submitted_at == "2026-10-01 12:00:00 UTC"
@@ -67,7 +67,7 @@ def test_where_it_is_not_certain_what_is_meant_nothing_is_graded_and_a_note_name
     tmp_path: Path, paths: list[str], names: str
 ) -> None:
     place(tmp_path, *(f"ada/{path}" for path in paths), f"bo/{LAB}/{LAB}.ipynb")
-    ada, _ = collect(tmp_path, LAB)
+    ada, _ = find_submissions(tmp_path, LAB)
     assert ada.path is None
     assert ada.notes == (f"There was no {LAB}/{LAB}.ipynb, and none that is surely meant by: {names}.",)
     assert read(ada, LAB).digest not in ("", MISSING), (
@@ -77,7 +77,7 @@ def test_where_it_is_not_certain_what_is_meant_nothing_is_graded_and_a_note_name
 
 def test_other_labs_are_nothing_to_say(tmp_path: Path) -> None:
     place(tmp_path, "ada/06_positions/06_positions.ipynb", f"bo/{LAB}/{LAB}.ipynb")
-    ada, _ = collect(tmp_path, LAB)
+    ada, _ = find_submissions(tmp_path, LAB)
     assert (ada.path, ada.notes, read(ada, LAB).digest) == (None, (), MISSING)
 
 
@@ -86,7 +86,7 @@ def test_what_lies_beside_the_students_folders_is_a_row(tmp_path: Path) -> None:
         tmp_path, f"ada/{LAB}/{LAB}.ipynb", "cy.ipynb", "ada.ipynb", f"{LAB}.ipynb", "list.csv", ".git/HEAD"
     )
     place(tmp_path, f".eve/{LAB}/{LAB}.ipynb")
-    eve, ada, cy = collect(tmp_path, LAB)
+    eve, ada, cy = find_submissions(tmp_path, LAB)
     assert (eve.student, eve.notes) == (".eve", ("The student's folder is a hidden one.",)) and eve.path
     said = f"lies beside the students' folders and was not graded: its place is %s/{LAB}/."
     assert ada.path and ada.notes == (f"ada.ipynb {said % 'ada'}",)
@@ -96,7 +96,7 @@ def test_what_lies_beside_the_students_folders_is_a_row(tmp_path: Path) -> None:
 def test_where_nobody_has_a_notebook_the_first_that_lies_there_is_named(tmp_path: Path) -> None:
     place(tmp_path, "ada/my own.ipynb", "bo/readme.txt")
     with pytest.raises(UserError, match=r"holds a submission of .* ada: There was no .* my own.ipynb"):
-        collect(tmp_path, LAB)
+        find_submissions(tmp_path, LAB)
 
 
 TIMES = (
@@ -113,6 +113,6 @@ def test_a_time_is_never_guessed(tmp_path: Path, course_at) -> None:
     place(tmp_path, f"ada/{LAB}/{LAB}.ipynb")
     for text, time, said in TIMES:
         (tmp_path / "ada" / LAB / "timestamp.txt").write_text(text)
-        [ada] = collect(tmp_path, LAB)
+        [ada] = find_submissions(tmp_path, LAB)
         assert ada.submitted_at == time, text
         assert (said in ada.notes[0]) if said else not ada.notes, text

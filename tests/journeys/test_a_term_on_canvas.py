@@ -25,7 +25,7 @@ from autograder.course.build import released_notebook
 from autograder.course.masters import lab_name
 from autograder.course.policy_file import class_list, spec
 from autograder.grading.submissions import Submission
-from autograder.grading.submissions import collect as find
+from autograder.grading.submissions import find_submissions as find
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.pipeline import STORE
 from autograder.run.recorder import Recorder

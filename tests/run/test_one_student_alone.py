@@ -65,14 +65,14 @@ def test_a_folder_that_raises_costs_its_student_alone(tmp_path, monkeypatch):
         return whole(folder, student, *rest)
 
     monkeypatch.setattr(submissions, "_find", trap)
-    ada, eve = submissions.collect(tmp_path, LAB)
+    ada, eve = submissions.find_submissions(tmp_path, LAB)
     assert ada.notes == ()
     assert "could not be read: Permission denied" in eve.notes[0]
 
 
 def test_names_that_look_the_same_are_two_students_and_it_is_said(tmp_path):
     _class(tmp_path, "Zo\u00eb", "Zoe\u0308", "bo")
-    notes = {s.student: " ".join(s.notes) for s in submissions.collect(tmp_path, LAB)}
+    notes = {s.student: " ".join(s.notes) for s in submissions.find_submissions(tmp_path, LAB)}
     assert "two students" in notes["Zo\u00eb"] and "two students" in notes["Zoe\u0308"]
     assert notes["bo"] == ""
 

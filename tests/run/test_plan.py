@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.grading.cache_keys import Context
-from autograder.grading.submissions import MISSING, Notebook, Submission, collect, read_class
+from autograder.grading.submissions import MISSING, Notebook, Submission, find_submissions, read_class
 from autograder.run.pipeline import _tasks
 from autograder.run.plan import EarlierRun, Plan, make_plan
 from tests.fixtures.frozen_course import LAB
@@ -25,7 +25,7 @@ def class_(tmp_path: Path) -> list[Submission]:
             (folder / f"{LAB}.ipynb").symlink_to("elsewhere.ipynb")
         elif text is not None:
             (folder / f"{LAB}.ipynb").write_text(text)
-    return collect(tmp_path / "submitted", LAB)
+    return find_submissions(tmp_path / "submitted", LAB)
 
 
 def tasks(plan: Plan, out: Path) -> dict[str, Notebook]:
