@@ -104,7 +104,7 @@ KINDS = {
     **{name: Kind((put(question, change),), (question,)) for name, (question, change, *_) in STOPPED.items()},
     "stub's line left": Kind((put(COUNTS, lambda code: code + "\n    raise NotImplementedError()"),)),
     "own tests": Kind((put(COUNTS, lambda code: code + "\n\n\nplt.imshow(np.eye(3))\nassert bigram_counts([]).sum() == 1"),)),
-    "tabs": Kind((put(COUNTS, lambda code: ("from numpy import *\n" + code).replace("    ", "\t").replace("\n", "  \n") + "\n   "),)),
+    "tabs": Kind((put(COUNTS, lambda code: ("from math import *\n" + code).replace("    ", "\t").replace("\n", "  \n") + "\n   "),)),
     "line ends": Kind((put(COUNTS, lambda code: ("%%time\n" + code).replace("\n", "\r\n")),)),
     "loop below": Kind((put(COUNTS, lambda code: f"{code}\n\n\nwhile True:\n    pass"),), said=("was stopped",), waits=True),
     "sum below": Kind((put(COUNTS, lambda code: code + "\nimport itertools\nsum(itertools.repeat(0))"),), waits=True),
