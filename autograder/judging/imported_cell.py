@@ -228,7 +228,7 @@ def _write_back(mine: Any, theirs: Any) -> None:
         mine.copy_(theirs)
 
 
-def hidden_tests(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
+def make_tests(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
     """Question -> hidden tests of an imported lab (full name); none if the cell stays beside the student's code."""
     header = course_header(lab)
     cells, names = graded_cells(read_master(lab).cells)

@@ -83,7 +83,7 @@ def tests_of(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
         if source_of_import(lab)
         else "autograder.questions.engine.as_tests"
     )
-    found: dict[str, tuple[HiddenTest, ...]] = importlib.import_module(maker).hidden_tests(lab)
+    found: dict[str, tuple[HiddenTest, ...]] = importlib.import_module(maker).make_tests(lab)
     return found
 
 

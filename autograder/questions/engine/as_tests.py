@@ -47,7 +47,7 @@ _SENTENCES = {
 }
 
 
-def hidden_tests(lab: str) -> dict[str, tuple[run.HiddenTest, ...]]:
+def make_tests(lab: str) -> dict[str, tuple[run.HiddenTest, ...]]:
     """Question -> hidden tests, for a lab (full name)."""
     return {name: tuple(_tests(question)) for name, question in questions_of(lab).items()}
 
