@@ -74,7 +74,7 @@ function show(seen) {
   const unread = seen.unread ? `, ${seen.unread} cannot be read` : "", all = seen.class ? ` of ${seen.class}` : "";
   const empty = document.querySelector("#empty");
   empty.hidden = seen.students > 0;
-  empty.textContent = seen.waiting ? "The first notebooks are being graded." : `Nobody has handed in yet${seen.view === "all" ? "" : " in this time"}: run hand_in() in your notebook.`;
+  empty.textContent = seen.waiting ? "The first notebooks are being graded." : `Nobody has handed in ${seen.view === "all" ? "yet" : "since this exercise began"}: run hand_in() in your notebook.`;
   stage.classList.toggle("none", seen.students === 0);
   document.querySelector(".figures").textContent =
     `${seen.students}${all} student${(seen.class || seen.students) === 1 ? "" : "s"} ${seen.students === 1 ? "has" : "have"} a verdict${unread}${waiting}`;

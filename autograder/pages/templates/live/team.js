@@ -102,7 +102,7 @@ async function show() {
   const answer = await fetch(`${base}team/${lab}/state`, { headers: { "X-XSRFToken": xsrf, Accept: "application/json" } });
   const state = await answer.json();
   if (!answer.ok) { said.textContent = state.message; return; }
-  const wait = state.queue ? `${state.queue} wait, about ${state.seconds} s` : "Nothing waits";
+  const wait = state.queue ? `${state.queue} wait, about ${state.seconds} s` : "No notebook waits";
   document.querySelector("#queue").classList.toggle("busy", state.queue > 0);
   document.querySelector("#queue").textContent = state.trouble ? `${wait}. Grading is in trouble: ${state.trouble}` : `${wait}.`;
   document.querySelector("#grade").disabled = Boolean(state.grading);
