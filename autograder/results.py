@@ -30,9 +30,10 @@ FAULT_NOTE = (
     "The grader itself failed on this submission, which is not its author's fault: "
     "it has not been graded, and a person has to look at it."
 )
-#: The note of an old result that stayed because the grader itself failed on the new one.
+#: Begins the note of an old result that stayed because the grader itself failed on the new one; stored notes may go on in other words.
+NOT_GRADED_AGAIN = "The grader itself failed when this was to be graded again"
 EARLIER_NOTE = (
-    "The grader itself failed when this was to be graded again, which is not its author's fault: "
+    f"{NOT_GRADED_AGAIN}, which is not its author's fault: "
     "the points are from an earlier run, and a person has to look at it."
 )
 
@@ -212,6 +213,11 @@ class SubmissionResult:
     tested: tuple[str, ...] = ()
     #: The notes on unclear choices of what counts; teachers also read them.
     choices: tuple[str, ...] = ()
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether its points are from an earlier run, because the grader itself failed on the newer submission."""
+        return any(note.startswith(NOT_GRADED_AGAIN) for note in self.notes)
 
     @property
     def readable(self) -> bool:

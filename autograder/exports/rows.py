@@ -15,7 +15,7 @@ from autograder.course.policy_file import extension_of, settings
 from autograder.errors import UserError
 from autograder.gradebook.final_points import FinalPoints, TeacherMarks, final_points
 from autograder.pages.render import counted_points, plain, points
-from autograder.results import EARLIER_NOTE, STATUSES, STRONGEST, SubmissionResult
+from autograder.results import STATUSES, STRONGEST, SubmissionResult
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _open(result: SubmissionResult, marks: TeacherMarks, final: FinalPoints, spe
     due = settings().due(spec.name)
     if result.status == "missing" and due and (longer := extension_of(spec.name, result.student)):
         yield f"nothing handed in: the extension ends on {settings().local(due + longer):%Y-%m-%d at %H:%M}"
-    if EARLIER_NOTE in result.notes:
+    if result.is_outdated:
         yield "points from an earlier run: the grader itself failed on the newer submission"
     if result.readable and not result.submitted_at and due is not None:
         yield "lateness not counted: nobody knows when it came in"

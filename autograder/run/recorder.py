@@ -29,7 +29,7 @@ from autograder.gradebook.writer import GradebookWriter, marks_of, storable
 from autograder.grading.submissions import Submission
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.places import places_of
-from autograder.results import EARLIER_NOTE, FAULT_NOTE, SubmissionResult
+from autograder.results import EARLIER_NOTE, FAULT_NOTE, NOT_GRADED_AGAIN, SubmissionResult
 from autograder.run.exchange_files import SECRET, TIME, secret_of, write_beside
 from autograder.run.remarks import remarks
 from autograder.run.stale_pages import Files, digest_of_marks
@@ -232,7 +232,7 @@ def _unrecorded(result: SubmissionResult) -> SubmissionResult:
 
 def _with_outdated_grade(result: SubmissionResult) -> SubmissionResult:
     """The earlier result of a student on whom the grader has just failed. It says so, and each run tries again."""
-    notes = (*(note for note in result.notes if note != EARLIER_NOTE), EARLIER_NOTE)
+    notes = (*(note for note in result.notes if not note.startswith(NOT_GRADED_AGAIN)), EARLIER_NOTE)
     return replace(result, notes=notes, keys={**result.keys, "raw": "", "context": ""})
 
 

@@ -10,7 +10,7 @@ from autograder.course.lists import summarize_names
 from autograder.course.policy_file import class_list, extension_of, settings, unknown_extensions
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
-from autograder.results import EARLIER_NOTE, SubmissionResult
+from autograder.results import SubmissionResult
 
 #: The most students whose notes on unclear choices are shown in full.
 MOST_CHOICES = 20
@@ -83,7 +83,7 @@ def remarks(
 
 def about_outdated_grades(results: Iterable[SubmissionResult]) -> list[str]:
     """A sentence about students whose grade is from an earlier notebook or earlier tests; none if there are none."""
-    names = [result.student for result in results if EARLIER_NOTE in result.notes]
+    names = [result.student for result in results if result.is_outdated]
     return (
         [
             f"The grader itself failed on {summarize_names(names)}, whose points are from an earlier run: regrade."

@@ -17,7 +17,7 @@ from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks, final_points
 from autograder.gradebook.writer import marks_of
 from autograder.pages.report.term import Entry, Idea, Lab, Student, Term
-from autograder.results import EARLIER_NOTE, SubmissionResult
+from autograder.results import SubmissionResult
 from autograder.run.recorder import entered_marks
 from autograder.run.remarks import remarks
 from autograder.run.store import ResultStore
@@ -87,7 +87,7 @@ def entry_of(result: SubmissionResult, marks: TeacherMarks, lab_spec: LabSpec) -
         extension_used=after_due > 0 and marks.seconds_late < after_due - 1,
         undated=result.readable and due is not None and not result.submitted_at,
         fault=bool(result.fault),
-        earlier=EARLIER_NOTE in result.notes,
+        earlier=result.is_outdated,
         folder=result.student,
         ideas=tuple(_ideas(result, {name: cell.final for name, cell in final.questions.items()})),
     )

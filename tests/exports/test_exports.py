@@ -19,7 +19,7 @@ from autograder.errors import UserError
 from autograder.exports import Exported, export
 from autograder.exports.canvas import REMARK
 from autograder.gradebook.final_points import TeacherMarks
-from autograder.results import EARLIER_NOTE, QuestionResult, TestResult
+from autograder.results import NOT_GRADED_AGAIN, QuestionResult, TestResult
 
 LAB = "00_warm_up"
 CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", f"{LAB} (9)"]
@@ -260,7 +260,7 @@ def test_each_row_says_what_its_grade_lacks(exported, make_result, course_at):
         "cy": TeacherMarks(scores={"why_softmax": 1.0}, seconds_late=30 * 86_400, late_penalty=11),
     }
     nothing = make_result("di", status="missing", notebook="", questions=(), score=0.0)
-    earlier = make_result("ed", notes=(EARLIER_NOTE,))
+    earlier = make_result("ed", notes=(f"{NOT_GRADED_AGAIN}, in an older version's words.",))
     undated = replace(make_result("bo"), submitted_at="")
     made = exported("canvas", ["ada", undated, "cy", nothing, earlier], marks=marks)
     lacks = {row[0]: row[-1] for row in table(made.paths[0])[2:]}
