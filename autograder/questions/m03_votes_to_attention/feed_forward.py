@@ -42,10 +42,10 @@ def batches(rng):
     yield rng.normal(size=(2, 3, 5)), rng.normal(size=(5, 6)), rng.normal(size=(6, 4))
 
 
-@question.family("As many next words as entries in x, and whole numbers in W1 or W2.", weight=0.75)
+@question.family("As many next words as entries in x, and whole numbers in x, W1 or W2.", weight=0.75)
 def square_and_whole(rng):
     x, W1 = features_of_one_and_more(rng, 5)
-    yield x, W1, rng.uniform(0.5, 2, size=(5, 5))
+    yield rng.integers(1, 4, size=5), W1, rng.uniform(0.5, 2, size=(5, 5))
     yield x, W1, rng.integers(1, 9, size=(5, 3))
     yield (
         x + 0.25,

@@ -49,10 +49,10 @@ def large_numbers(rng):
     yield [2**19, 70_005, *rng.integers(2**16, 2**20, 2).tolist()], 20
 
 
-@question.family("Numbers above 2**31, in 45 bits and more.", weight=0.5)
+@question.family("Numbers above 2**31, in 45 bits and in 62.", weight=0.5)
 def very_large_numbers(rng):
     yield [2**31 + 6, 2**44 + 2**33 + 9, *rng.integers(2**33, 2**45, 2).tolist()], 45
-    yield int(rng.integers(2**45, 2**50)), 51
+    yield int(rng.integers(2**60, 2**61)) * 2 + 1, 62
 
 
 @question.misconception("the lowest bit first", costs=2, because="the bits are right, in another order")
