@@ -418,7 +418,7 @@ def _hard_alternative(question):
         (_wrong("raises", _raises, costs=2), ["misconception raises: it is recognised as none"]),
         (_too_dear, ["misconception no_scale: it costs 1.5, and its tests are worth 0.50: say why in because="]),
         (_wrong("zero", lambda x, scale=1: np.zeros(len(x)), costs=3), ["misconception zero: it costs 3 of 2 points"]),
-        (_hard_alternative, ["alternative not_of_whole_numbers: whole: wrong values in what your function returns"]),
+        (_hard_alternative, ["alternative not_of_whole_numbers: whole: wrong values in what this test looks at"]),
     ],
 )  # fmt: skip
 def test_the_audit_names_what_is_wrong_with_a_question(grading, change, faults):

@@ -45,6 +45,13 @@ _SENTENCES = {
     "no such error": "your function should raise an error here",
     "unexpected": "your function returned something of an unexpected form",
 }
+#: The same of a scenario, which may look at something else than a function's result.
+_OF_SCENARIOS = {
+    "nothing": "what this test looks at is None",
+    "kind": "what this test looks at is another kind of value than it should be",
+    "shape": "the shape of what this test looks at is not right",
+    "values": "wrong values in what this test looks at",
+}
 
 
 def make_tests(lab: str) -> dict[str, tuple[run.HiddenTest, ...]]:
@@ -91,7 +98,8 @@ def _asking(question: Question, part: Family | Scenario) -> Callable[[Student], 
             return
         if raised is not None and any(word in ("error", "no such error") for _, word in wrong):
             raise raised
-        raise Failed(_SENTENCES.get(min(wrong)[1], _SENTENCES["unexpected"]))
+        sentences = _SENTENCES | (_OF_SCENARIOS if isinstance(part, Scenario) else {})
+        raise Failed(sentences.get(min(wrong)[1], sentences["unexpected"]))
 
     return ask
 
