@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from coursekit.checks.symptoms import VAGUE, Symptom, symptom_of
+from coursekit.checks.symptoms import OTHER_TYPE, VAGUE, Symptom, symptom_of
 
 from autograder.judging.evidence import traces_match
 from autograder.judging.expect import NOT_THE_SAME_AGAIN
@@ -22,7 +22,8 @@ KEPT = Symptom(
 def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | None:
     """The most telling symptom of the failed tests, or None.
 
-    In a scenario only the first difference counts, because later ones may follow from it; elsewhere each counts.
+    In a scenario only the first difference counts, because later ones may follow from it; elsewhere each counts. That a right
+    value has another type counts only where no value is wrong.
     """
     if any(run.result.message == NOT_THE_SAME_AGAIN for run in runs):
         return KEPT
@@ -32,6 +33,7 @@ def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | 
         if not run.result.passed
         for symptom in _differences(run, right)
     ]
+    shown = [symptom for symptom in shown if symptom.name != OTHER_TYPE] or shown
     names = [symptom.name for symptom in shown]
     common = [s for s in shown if s.name not in VAGUE and names.count(s.name) * 2 >= len(names)]
     telling = common or [s for s in shown if s.name in VAGUE]

@@ -101,10 +101,12 @@ def _about_kinds(actual: Any, expected: Any) -> Symptom | None:
         is_, should = _KINDS.get(a.dtype.kind), _KINDS.get(e.dtype.kind)
         if is_ and should and is_ != should:
             words = f"The values are right, but they are {is_} where {should} are expected."
-            return Symptom("another type of number", words)
+            return Symptom(OTHER_TYPE, words)
     return None
 
 
+#: The symptom of a right value of another type.
+OTHER_TYPE = "another type of number"
 _WHOLE = "whole numbers"
 _KINDS = {"b": "True and False", "i": _WHOLE, "u": _WHOLE, "f": "fractions", "c": "complex numbers"}
 
