@@ -37,7 +37,12 @@ def shared_by_wrong_calls(lab: str, name: str, seen: Mapping[int, Outcome]) -> s
     if not 0 < len(wrong) < len(traits) or not wrong <= traits.keys():
         return ""
     found: dict[str, dict[str, list[str]]] = {}
+    sizes_of_right = {
+        n for place in traits.keys() - wrong for (n, _), kind in traits[place].items() if kind == "size"
+    }
     for (name, trait), kind in next(traits[place] for place in traits if place in wrong).items():
+        if kind == "size" and name not in sizes_of_right:
+            continue  # every number was so
         if {place for place in traits if (name, trait) in traits[place]} == wrong:
             found.setdefault(kind, {}).setdefault(trait, []).append(f"`{name}`")
     parts = [_of_all(names, trait) for trait, names in (next(iter(such.items())) for such in found.values())]
