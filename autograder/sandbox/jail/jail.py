@@ -124,7 +124,7 @@ class NamespaceJail(Jail):
         self.set_limits()
         ns.drop_capabilities()
         ns.prctl(ns.PR_SET_DUMPABLE, 1)
-        seccomp.install()
+        seccomp.install(seccomp.program(reduced=False))
 
 
 def become_user(uid: int) -> None:

@@ -6,13 +6,12 @@ From version 6 on (Linux 6.12) it also confines signals and abstract sockets. St
 
 from __future__ import annotations
 
-import ctypes
 import os
 import stat
 import struct
 from collections.abc import Iterable
 
-from .namespaces import check, libc
+from . import namespaces as ns
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
 _ASK_VERSION = 1
@@ -36,12 +35,10 @@ SIGNALS_SINCE = 6
 
 def version() -> int:
     """The version that the kernel offers; 0 for none."""
-    if libc is None:
+    try:
+        return ns.syscall("landlock_create_ruleset", _CREATE_RULESET, None, 0, _ASK_VERSION)
+    except (AttributeError, OSError):  # not Linux, or without Landlock
         return 0
-    answer = libc.syscall(
-        ctypes.c_long(_CREATE_RULESET), None, ctypes.c_size_t(0), ctypes.c_uint(_ASK_VERSION)
-    )
-    return max(0, int(answer))
 
 
 def _all_rights(offered: int) -> int:
@@ -64,10 +61,7 @@ class Ruleset:
         self.rights = _all_rights(offered)
         attributes = struct.pack("=QQQ", self.rights, _TCP, _SCOPE_ABSTRACT_SOCKETS | _SCOPE_SIGNALS)
         size = 8 if offered < 4 else 16 if offered < SIGNALS_SINCE else 24
-        made = libc.syscall(
-            ctypes.c_long(_CREATE_RULESET), attributes, ctypes.c_size_t(size), ctypes.c_uint(0)
-        )
-        self.descriptor = check("landlock_create_ruleset", made)
+        self.descriptor = ns.syscall("landlock_create_ruleset", _CREATE_RULESET, attributes, size, 0)
 
     def allow(self, path: str, rights: int) -> None:
         """Allow ``rights`` on a file, or on a folder and everything below it. A missing path is ignored."""
@@ -80,11 +74,8 @@ class Ruleset:
             allowed = rights & self.rights & (-1 if folder else _OF_FILES)
             rule = struct.pack("=Qi", allowed, place)
             if allowed:
-                added = libc.syscall(
-                    ctypes.c_long(_ADD_RULE), ctypes.c_int(self.descriptor), ctypes.c_int(_PATH_BENEATH), rule,
-                    ctypes.c_uint(0),
-                )  # fmt: skip
-                check(f"landlock_add_rule {path}", added)
+                words = (self.descriptor, _PATH_BENEATH, rule, 0)
+                ns.syscall(f"landlock_add_rule {path}", _ADD_RULE, *words)
         finally:
             os.close(place)
 
@@ -95,8 +86,7 @@ class Ruleset:
 
     def enforce(self) -> None:
         """Apply the rules to this process and all processes that it starts. NO_NEW_PRIVS must be set."""
-        done = libc.syscall(ctypes.c_long(_RESTRICT_SELF), ctypes.c_int(self.descriptor), ctypes.c_uint(0))
-        check("landlock_restrict_self", done)
+        ns.syscall("landlock_restrict_self", _RESTRICT_SELF, self.descriptor, 0)
         os.close(self.descriptor)
 
 

@@ -10,6 +10,7 @@ import ctypes
 import errno
 import os
 import platform
+import struct
 import sys
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,9 @@ MNT_DETACH = 0x2
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
 PR_CAPBSET_DROP = 24
+PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 
 _AT_FDCWD = -100
@@ -58,6 +61,12 @@ def check(name: str, result: int) -> int:
     return result
 
 
+def syscall(name: str, number: int, *arguments: int | bytes | None) -> int:
+    """A system call that the C library has no function for; ``bytes`` are passed as a pointer."""
+    words = (ctypes.c_long(each) if isinstance(each, int) else each for each in arguments)
+    return check(name, libc.syscall(ctypes.c_long(number), *words))
+
+
 def unshare(flags: int) -> None:
     """Move this process into new namespaces of the kinds in ``flags``."""
     check("unshare", libc.unshare(ctypes.c_int(flags)))
@@ -78,17 +87,10 @@ def mount(source: str, target: str, kind: str | None = None, flags: int = 0, dat
 def bind(source: str, target: str, flags: int) -> None:
     """Bind-mount ``source``, with all mounts below it, at ``target``, and set ``flags`` on all of them."""
     mount(source, target, None, MS_BIND | MS_REC)
-    attributes = sum(attribute for flag, attribute in _MOUNT_ATTR.items() if flags & flag)
-    structure = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
-    result = libc.syscall(
-        ctypes.c_long(_SYS_MOUNT_SETATTR),
-        ctypes.c_int(_AT_FDCWD),
-        ctypes.c_char_p(os.fsencode(target)),
-        ctypes.c_uint(_AT_RECURSIVE),
-        ctypes.byref(structure),
-        ctypes.c_size_t(ctypes.sizeof(structure)),
-    )
-    check(f"mount_setattr {target}", result)
+    attributes = struct.pack("=4Q", sum(new for old, new in _MOUNT_ATTR.items() if flags & old), 0, 0, 0)
+    place = os.fsencode(target)
+    words = (_AT_FDCWD, place, _AT_RECURSIVE, attributes, len(attributes))
+    syscall(f"mount_setattr {target}", _SYS_MOUNT_SETATTR, *words)
 
 
 def unmount(target: str) -> None:
@@ -99,16 +101,15 @@ def unmount(target: str) -> None:
 def enter_root(folder: str) -> None:
     """Make ``folder`` (a mount point) the root filesystem, and detach the old one."""
     os.chdir(folder)
-    number = _SYS_PIVOT_ROOT[platform.machine()]
-    check("pivot_root", libc.syscall(ctypes.c_long(number), b".", b"."))
+    syscall("pivot_root", _SYS_PIVOT_ROOT[platform.machine()], b".", b".")
     unmount(".")
     os.chdir("/")
 
 
-def prctl(option: int, value: int) -> int:
-    """prctl(2) with one argument."""
-    arguments = [ctypes.c_ulong(argument) for argument in (value, 0, 0, 0)]
-    return check(f"prctl {option}", libc.prctl(ctypes.c_int(option), *arguments))
+def prctl(option: int, *values: int) -> int:
+    """prctl(2)."""
+    words = [ctypes.c_ulong(value) for value in (*values, 0, 0, 0)[:4]]
+    return check(f"prctl {option}", libc.prctl(ctypes.c_int(option), *words))
 
 
 def map_user(inner: int, outer_uid: int, outer_gid: int) -> None:
@@ -129,10 +130,8 @@ def drop_capabilities() -> None:
 
 def clear_capabilities() -> None:
     """Drop every capability that this process has."""
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
-    empty = (ctypes.c_uint32 * 6)()
-    number = _SYS_CAPSET[platform.machine()]
-    check("capset", libc.syscall(ctypes.c_long(number), ctypes.byref(header), ctypes.byref(empty)))
+    header = struct.pack("=2I", _CAPABILITY_VERSION, 0)
+    syscall("capset", _SYS_CAPSET[platform.machine()], header, bytes(24))
 
 
 def parents() -> dict[int, int]:

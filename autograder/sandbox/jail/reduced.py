@@ -22,7 +22,6 @@ from . import namespaces as ns
 from .jail import Jail, become_user
 from .visible import DEVICES, OUTER_UID, SYSTEM_FILES, SYSTEM_FOLDERS
 
-PR_SET_CHILD_SUBREAPER = 36
 #: Files in which NumPy, PyTorch and the C library look up facts about the machine.
 _ABOUT_THE_MACHINE = (
     "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/filesystems", "/proc/sys/vm/overcommit_memory",
@@ -63,13 +62,13 @@ class ReducedJail(Jail):
         self.scratch: dict[int, str] = {}
         self.next_scratch = ""
         self.left: list[str] = []
-        ns.prctl(PR_SET_CHILD_SUBREAPER, 1)
+        ns.prctl(ns.PR_SET_CHILD_SUBREAPER, 1)
         super().__init__(config)
 
     def become_clone(self, outer_uid: int) -> None:
         super().become_clone(outer_uid if self.outer_uid else 0)
         self.scratch, self.left = {}, []
-        ns.prctl(PR_SET_CHILD_SUBREAPER, 1)
+        ns.prctl(ns.PR_SET_CHILD_SUBREAPER, 1)
 
     def before_fork(self) -> None:
         """Clean up, and choose a folder whose name the previous submission, perhaps of the same user id, cannot guess."""
@@ -124,7 +123,7 @@ class ReducedJail(Jail):
         os.setsid()
         beside = 0 if self.outer_uid else _tasks_of(os.getuid())
         self._make_scratch()
-        ns.prctl(PR_SET_CHILD_SUBREAPER, 1)
+        ns.prctl(ns.PR_SET_CHILD_SUBREAPER, 1)
         if self.outer_uid:
             become_user(self.outer_uid)
             ns.prctl(ns.PR_SET_DUMPABLE, 1)  # makes its own /proc/self readable
@@ -158,7 +157,7 @@ class ReducedJail(Jail):
             rules.allow_all((path, landlock.READ) for path in _ABOUT_THE_MACHINE)
             rules.allow(self.next_scratch, landlock.everything())
             rules.enforce()
-        seccomp.install(reduced=True)
+        seccomp.install(seccomp.program(reduced=True))
 
     def open_secret(self) -> str:
         """In a child: a sentence about a secret file that it can read; "" for none."""
