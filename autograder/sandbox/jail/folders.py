@@ -41,6 +41,9 @@ class DiskUsage:
         if self.taken > self._enough:
             return
         self._count += 1
+        if self._count > MAX_FILES or depth > MAX_DEPTH:
+            self.taken = float("inf")
+            return
         try:
             found = os.stat(name, dir_fd=above, follow_symlinks=False)
             self.taken += 512 * found.st_blocks
@@ -49,8 +52,6 @@ class DiskUsage:
         except (FileNotFoundError, NotADirectoryError):
             self.moved = True
         except OSError:
-            self.taken = float("inf")
-        if self._count > MAX_FILES or depth > MAX_DEPTH:
             self.taken = float("inf")
 
     def _measure_all_in(self, folder: int, depth: int) -> None:

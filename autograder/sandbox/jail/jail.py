@@ -10,7 +10,7 @@ from typing import Any
 
 from . import namespaces as ns
 from . import rootfs, seccomp
-from .visible import COURSE, INNER_UID
+from .visible import INNER_UID
 
 #: Address space beyond the memory limit, for thread arenas and mapped files: its page tables take 32 MiB.
 ADDRESS_ROOM = 16 << 30
@@ -33,12 +33,8 @@ class Jail:
         """Record the memory that the libraries take: a child's limit comes on top of it."""
         self.data_size, self.address_space = _size_of("VmData:"), _size_of("VmSize:")
 
-    def needed(self, config: dict[str, Any]) -> list[str]:
-        """The paths of kit and data as a child sees them."""
-        return [config["kit"], *config["data"]]
-
-    def before_clone(self) -> None:
-        """Prepare the fork of a copy of this process."""
+    def seal(self) -> None:
+        """After the libraries are imported: close what was open for that."""
 
     def become_clone(self, outer_uid: int) -> None:
         """In the copy: take the next user id, so that its submissions run as another user."""
@@ -92,22 +88,19 @@ class NamespaceJail(Jail):
 
     def __init__(self, config: dict[str, Any]):
         self.pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-        self.shadowed = rootfs.shadowed_by_scratch(config)
+        self.shadowed = config["shadowed"]
         super().__init__(config)
 
-    def needed(self, config: dict[str, Any]) -> list[str]:
-        return [
-            f"{COURSE}/coursekit",
-            *(f"{COURSE}/data/{os.path.basename(path)}" for path in config["data"]),
-        ]
-
-    def before_clone(self) -> None:
-        ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
+    def seal(self) -> None:
+        rootfs.seal()
 
     def before_fork(self) -> None:
         """Make the next fork the first process of a new PID namespace."""
-        ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
         ns.unshare(ns.CLONE_NEWPID)
+
+    def after_fork(self, child: int) -> dict[str, Any]:
+        ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
+        return super().after_fork(child)
 
     def enter(self) -> None:
         os.setsid()  # a signal to the process group crosses PID namespaces
