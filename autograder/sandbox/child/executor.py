@@ -272,14 +272,7 @@ class _Reply:
 
 def _drained(value: Any) -> Any:
     """An iterator's items as a list (so that a generator's body has run), anything else as it is."""
-    if not isinstance(value, Iterator):
-        return value
-    items = []
-    for item in value:
-        items.append(item)
-        if len(items) > wire.LIMITS.items:
-            raise WireError("the iterator does not end")
-    return items
+    return wire.drained(value) if isinstance(value, Iterator) else value
 
 
 def _attribute(target: Any, path: str) -> Any:
