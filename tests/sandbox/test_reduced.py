@@ -20,6 +20,8 @@ from autograder.sandbox.host.session import SandboxUnavailable, Zygote
 from autograder.sandbox.jail import landlock, namespaces
 from autograder.sandbox.jail.visible import OUTER_UID
 
+from .conftest import CELLS
+
 pytestmark = [
     pytest.mark.skipif(
         os.geteuid() != 0 or namespaces.probe() is not None,
@@ -177,34 +179,9 @@ def test_landlock_keeps_files_signals_and_the_network(inside):
     assert said.split() == ["True"] * 10 + ["emma", "1", "data", "mine"]
 
 
-#: What labs do, and what libraries try newer system calls for.
-LIBRARIES = """
-import os, shutil, subprocess, tempfile
-import matplotlib.pyplot as plt
-import numpy as np
-import torch
-a = np.linalg.svd(np.random.default_rng(0).normal(size=(50, 50)))[1]
-np.save("a.npy", a)
-assert np.array_equal(np.load("a.npy", mmap_mode="r"), a)
-model = torch.nn.Linear(3, 2)
-optimizer = torch.optim.Adam(model.parameters())
-model(torch.ones(4, 3)).sum().backward()
-optimizer.step()
-torch.save(model.state_dict(), "model.pt")
-model.load_state_dict(torch.load("model.pt"))
-list(torch.utils.data.DataLoader(torch.arange(8), batch_size=4))
-plt.plot(a)
-plt.savefig("a.png")
-with tempfile.TemporaryDirectory() as folder:
-    shutil.copy2("a.png", folder)
-    assert os.access(f"{folder}/a.png", os.R_OK, effective_ids=True)
-print(subprocess.run(["ls", "a.npy"], capture_output=True, text=True).stdout, os.path.getsize("a.png") > 1000)
-"""
-
-
 #: The same filter holds in every container; that an ordinary user and another one read the libraries, every test here shows.
 def test_libraries_work_behind_the_filter(inside):
-    _, status, said, error, _ = inside(LIBRARIES)
+    _, status, said, error, _ = inside(CELLS["libraries"])
     assert (status, error, said.split()) == ("ok", "", ["a.npy", "True"])
 
 

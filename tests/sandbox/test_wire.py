@@ -13,47 +13,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from autograder.sandbox import wire
 from autograder.sandbox.host.student import Handle
 from autograder.sandbox.wire import OpaqueError, Reference, WireError
 
-scalars = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(10**40), 10**40),
-    st.floats(),
-    st.complex_numbers(),
-    st.text(st.characters(codec=None), max_size=20),
-    st.binary(max_size=20),
-    st.builds(range, st.integers(-50, 50), st.integers(-50, 50), st.integers(1, 5)),
-    st.builds(slice, st.none() | st.integers(), st.none() | st.integers(), st.none() | st.integers()),
-    st.just(...),
-)
-keys = st.recursive(scalars.filter(lambda v: type(v) is not slice), st.tuples, max_leaves=3)
-values = st.recursive(
-    scalars,
-    lambda part: st.one_of(
-        st.lists(part, max_size=5),
-        st.tuples(part, part),
-        st.dictionaries(keys, part, max_size=4),
-        st.sets(keys, max_size=4),
-        st.frozensets(keys, max_size=4),
-    ),
-    max_leaves=15,
-)
-dtypes = st.one_of(
-    hnp.boolean_dtypes(),
-    hnp.integer_dtypes(endianness="?"),
-    hnp.floating_dtypes(endianness="?"),
-    hnp.complex_number_dtypes(),
-    hnp.unicode_string_dtypes(max_len=5),
-    hnp.byte_string_dtypes(max_len=5),
-)
-arrays = hnp.arrays(dtypes, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4))
+#: Values of each type, on both sides of what stands in the header itself.
+PLAIN = (
+    None, True, 0, -(2**62), 2**63, -(10**40), 1.5, -0.0, float("nan"), 1 - 2j, "", "ä\ud800", "x" * 600, b"", b"ab", range(3, -9, -2),
+    slice(None, 2), ..., [], [1, [2.5, "a"]], (1, (2,)), {"b": 1, (1, 2): [3]}, {1, "b", 2j}, frozenset({(1, "a"), range(2)}),
+)  # fmt: skip
+SHAPES = ((), (3,), (2, 0), (2, 3, 2))
 
 
 def trip(value, **options):
@@ -74,25 +44,21 @@ def text_of(value):
     return f"{type(value)} {value!r}"
 
 
-@settings(max_examples=150)
-@given(values)
-def test_plain_values_arrive_as_they_were(value):
-    assert text_of(trip(value)) == text_of(value)
+def test_plain_values_arrive_as_they_were():
+    for value in (*PLAIN, [*PLAIN]):
+        assert text_of(trip(value)) == text_of(value)
 
 
-@settings(max_examples=150)
-@given(arrays, st.booleans())
-def test_arrays_arrive_with_their_type_shape_and_elements(array, argument):
-    arrived = trip(array, for_arguments=argument)
-    assert text_of(arrived) == text_of(np.ascontiguousarray(array).reshape(array.shape))
-    assert arrived.flags.writeable
-
-
-def test_tensors_of_every_type_arrive():
-    for name, shape in itertools.product(wire.TORCH_DTYPES, ((), (3,), (2, 0), (2, 3, 2))):
-        tensor = (torch.rand(shape, dtype=torch.float64) * 3).to(getattr(torch, name))
-        arrived = trip(tensor)
-        assert arrived.dtype is tensor.dtype and torch.equal(arrived, tensor)
+def test_arrays_and_tensors_arrive_with_their_type_shape_and_elements():
+    codes = ("?", "i1", ">i4", "<u8", "f2", ">f8", "c8", ">c16", "U2", ">U3", "S2")
+    for code, shape, argument in itertools.product(codes, SHAPES, (False, True)):
+        sent = np.arange(np.prod(shape, dtype=int)).astype(code).reshape(shape)
+        arrived = trip(sent, for_arguments=argument)
+        assert text_of(arrived) == text_of(sent) and arrived.flags.writeable
+    for name, shape in itertools.product(wire.TORCH_DTYPES, SHAPES):
+        sent = (torch.rand(shape, dtype=torch.float64) * 3).to(getattr(torch, name))
+        arrived = trip(sent)
+        assert arrived.dtype is sent.dtype and torch.equal(arrived, sent)
 
 
 def test_the_layout_and_requires_grad_of_an_argument_are_kept_and_of_a_result_are_not():
@@ -209,13 +175,12 @@ class Broken(Wrapped):
 def test_other_types_are_refused_and_an_error_in_an_iterator_is_its_own():
     for value in (
         *(Unknown(), [Unknown()], np.array([None]), object, lambda: 1, torch.ones(2).to_sparse()),
-        *(np.array("2020", "M8[Y]"), np.array([10**400], dtype=object)),
         *(
+            np.array("2020", "M8[Y]"),
+            np.array([10**400], dtype=object),
             np.random.Generator(np.random.Philox(0)),
-            Wrapped(np.array([None])),
-            Wrapped(np.array("2020", "M8[Y]")),
         ),
-        *(Wrapped(3), Broken(0)),
+        *(Wrapped(np.array([None])), Wrapped(np.array("2020", "M8[Y]")), Wrapped(3), Broken(0)),
     ):
         with pytest.raises(OpaqueError):
             trip(value)
@@ -231,25 +196,14 @@ def test_references_are_made_and_resolved_by_the_two_ends():
         wire.decode(frame)
 
 
-def nested(depth):
-    return [nested(depth - 1)] if depth else []
-
-
 CYCLIC: list[object] = []
 CYCLIC.append(CYCLIC)
 
 
 def test_what_is_too_large_is_refused_before_it_is_sent():
     large = [np.zeros(5_000_000), np.zeros(5_000_000)]
-    for value in (
-        CYCLIC,
-        nested(100),
-        itertools.count(),
-        [None] * 1_000_001,
-        1 << 20_000,
-        np.zeros(10_000_000),
-        large,
-    ):
+    endless = itertools.count()
+    for value in (CYCLIC, endless, [None] * 1_000_001, 1 << 20_000, np.zeros(10_000_000), large):
         with pytest.raises(WireError):
             wire.encode(value)
 
@@ -278,6 +232,10 @@ LIES = [
     *map(
         frame_of, (["d", ["l"], 1], ["s", ["d"]], ["r", 0, 10**15, 1], ["r", 0, 1, 0], ["I", "f" * 100_000])
     ),
+    *map(
+        frame_of,
+        (["c", 1, 2.0], ["r", 0.5, 1, 1], ["sl", 1, 2], ["sl", 1, "a", 2], ["e", 1], ["b", 1], ["k", "f8"]),
+    ),
     frame_of(b"[" * 100_000),
     frame_of(b"[" + b"9" * 5000 + b",[]]"),
     frame_of(["T", "float32", ["a", "<f4", [1], "C"], 1], [4], bytes(4)),
@@ -286,7 +244,7 @@ LIES = [
     frame_of(["k", "object"]),
     *map(
         frame_of,
-        (["g", -1, 1, 0, 0], ["g", 1, 1 << 128, 0, 0], ["g", 1, 1, 2, 0], ["g", 1, 1, 0, [1]], ["g", 1]),
+        (["g", -1, 1, 0, 0], ["g", 1, 1 << 128, 0, 0], ["g", 1, 1, 2, 0], ["g", 1, 1, 0, ["l"]], ["g", 1]),
     ),
     frame_of(["o", "a" * 200]),
     wire.PREFIX.pack(wire.MAGIC, 1 << 31, 1 << 62),
@@ -302,9 +260,8 @@ def test_lies_are_refused():
 
 def test_what_c_code_or_a_hash_table_could_stumble_over_is_checked():
     for tree in (["a", "|b1", [4], "C"], ["T", "bool", ["a", "|b1", [4], "C"], False]):
-        assert wire.decode(frame_of(tree, [4], b"\x00\x01\x02\xff")).sum() == 3, (
-            "a boolean holds one of two values"
-        )
+        three = wire.decode(frame_of(tree, [4], b"\x00\x01\x02\xff"))
+        assert three.sum() == 3, "a boolean holds one of two values"
     colliding = ["s", *[["I", format(((1 << 61) - 1) * (2**60 + i), "x")] for i in range(100)]]
     with pytest.raises(WireError, match="collide"):
         wire.decode(frame_of(colliding))
