@@ -87,7 +87,7 @@ def test_a_submission_that_keeps_itself_waiting_is_given_nothing_back(zygote):
     spin = "import os\nfor _ in range(8):\n    if os.fork() == 0:\n        while True: pass\nwhile True: pass"
     with zygote.session(replace(LIMITS, cell_seconds=1.0, total_seconds=10.0)) as session:
         session.run_cells([("spin", spin)])
-        assert session.status == "timed-out" and session._deadline.left == 5.0
+        assert session.status == "timed-out" and session._budget.given_back == 5.0
 
 
 def test_cpu_time_is_limited_by_the_kernel_too(zygote):
@@ -157,8 +157,8 @@ def test_the_watchdog_counts_processes_where_the_kernel_does_not_those_that_a_th
     assert comes_true(lambda: len(child.process_tree()) == 2)
     session._transport.limits = replace(LIMITS, processes=5)  # the kernel keeps to what it was told
     many = f"for _ in range(9): {started}\ntime.sleep(9)"
-    with pytest.raises(StudentGone, match="too many processes"):
-        session._run_cell(Cell(1, "many", many))
+    *_, gone = session._run_cell(Cell(1, "many", many))
+    assert "too many processes" in str(gone)
     assert session.status == "crashed"
 
 

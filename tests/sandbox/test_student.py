@@ -8,8 +8,8 @@ import torch
 
 from autograder.sandbox.host.rpc import (
     _TOO_MUCH,
-    Allowance,
     BadReply,
+    Budget,
     LocalTransport,
     RpcClient,
     StudentError,
@@ -117,7 +117,7 @@ def test_what_one_answer_sets_for_its_process_changes_no_other_answer(zygote):
 
 
 def test_what_is_kept_of_a_test_has_a_bound_whatever_comes_back_and_however_often(library):
-    rpc = RpcClient(LocalTransport(library), Handle, allowance=Allowance(1 << 20))
+    rpc = RpcClient(LocalTransport(library), Handle, Budget(traced=1 << 20))
     apply = Student(rpc, "apply")
     tracemalloc.start()
     try:

@@ -13,14 +13,13 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.results import STATUSES
 from autograder.sandbox import wire
-from autograder.sandbox.host.rpc import StudentGone
-from autograder.sandbox.jail import namespaces
+from autograder.sandbox.host.rpc import Budget, StudentGone
 from autograder.sandbox.jail.folders import DiskUsage, owned
+from autograder.sandbox.jail.namespaces import parents, status_bytes
 from autograder.sandbox.limits import Limits
 
 #: The most bytes that a session may send: a test that keeps every result must not fill the harness's memory.
@@ -31,25 +30,6 @@ TICK = 0.1
 MIN_OWED = 0.05
 #: The most seconds that a submission gets back on a busy machine: fewer than its grading process waits for it.
 MAX_GIVEN_BACK = 60.0
-
-
-@dataclass
-class Deadline:
-    """A submission's deadline on the monotonic clock, and the bytes it has sent, over all its children.
-
-    ``left``: seconds that it may still get back; ``received``: bytes; ``reserved``: the last seconds, kept for later
-    questions.
-    """
-
-    at: float = float("inf")
-    left: float = 0.0
-    received: int = 0
-    reserved: float = 0.0
-
-    @property
-    def until(self) -> float:
-        """The time by which the running cell or call must be over."""
-        return self.at - self.reserved
 
 
 #: The most measurements in a row during which files moved: two seconds.
@@ -76,7 +56,7 @@ class Child:
         lines = Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines()
         #: Its process id in this process's namespace.
         self.pid = next((int(line.split()[1]) for line in lines if line.startswith("Pid:")), -1)
-        self.baseline = _memory_of(self.pid) or 0
+        self.baseline = status_bytes(self.pid)
 
     def kill(self) -> None:
         """End the child and everything in its process namespace (or its process group)."""
@@ -130,7 +110,7 @@ class Child:
 
         Shared pages count for each process, so the value can be too high but never too low.
         """
-        return max(0, sum(_memory_of(pid) or 0 for pid in processes) + self._sockets() - self.baseline)
+        return max(0, sum(map(status_bytes, processes)) + self._sockets() - self.baseline)
 
     def exact_memory(self, processes: list[int]) -> int:
         """``memory`` with shared pages divided among their holders, if the kernel tells; slow."""
@@ -141,7 +121,7 @@ class Child:
         exact = _proportional_memory(pid)
         if exact is not None:
             return exact
-        return max(0, (_memory_of(pid) or 0) - (self.baseline if pid != self.pid else 0))
+        return max(0, status_bytes(pid) - (self.baseline if pid != self.pid else 0))
 
     def _sockets(self) -> int:
         """The most bytes in the buffers of all sockets of the child's own network."""
@@ -182,20 +162,6 @@ def _threads(pid: int) -> list[int]:
         return []
 
 
-#: The fields in /proc that count as a process's memory: anonymous and shared pages, and the tables that map them.
-_MEMORY_FIELDS = ("RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:")
-
-
-def _memory_of(pid: int, fields: tuple[str, ...] = _MEMORY_FIELDS) -> int | None:
-    """Memory of a process in bytes; None if the process has ended."""
-    try:
-        with open(f"/proc/{pid}/status") as status:
-            lines = status.read().splitlines()
-    except OSError:
-        return None
-    return sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
-
-
 def _proportional_memory(pid: int) -> int | None:
     """Memory of a process with shared pages divided among their holders; None if that cannot be read."""
     try:
@@ -204,7 +170,7 @@ def _proportional_memory(pid: int) -> int | None:
         return None
     fields = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
     pages = sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
-    return pages + (_memory_of(pid, ("VmPTE:",)) or 0)
+    return pages + status_bytes(pid, ("VmPTE:",))
 
 
 def _is_childless(pid: int) -> bool:
@@ -225,14 +191,11 @@ def _is_childless(pid: int) -> bool:
 
 def _process_tree(root: int) -> list[int]:
     """A process and its descendants. A PID namespace's first process adopts orphans, so none is missed."""
-    try:
-        parents = namespaces.parents()
-    except OSError:
-        return [root]
+    parent_of = parents()
     processes, size = {root}, 0
     while len(processes) > size:
         size = len(processes)
-        processes |= {pid for pid, parent in parents.items() if parent in processes}
+        processes |= {pid for pid, parent in parent_of.items() if parent in processes}
     return list(processes)
 
 
@@ -259,8 +222,7 @@ class RemoteTransport:
         #: Whether a longer exchange is interrupted first, and whether the last one was.
         self.interrupts = False
         self.interrupted: StudentGone | None = None
-        #: The submission's deadline for all exchanges of all its children.
-        self.session_deadline = Deadline()
+        self.budget = Budget()
         #: The exception that says why the child ended; None while it runs.
         self.gone: StudentGone | None = None
         #: The sandbox's own failure. How the child ended is unknown, so there is no verdict on it.
@@ -286,7 +248,7 @@ class RemoteTransport:
         now = time.monotonic()
         self._next_check = now + TICK
         if outer is None:
-            self._deadline = min(now + self.timeout, self.session_deadline.until)
+            self._deadline = min(now + self.timeout, self.budget.until)
             self.interrupted = None
         try:
             if request is not None:
@@ -304,7 +266,7 @@ class RemoteTransport:
     def send_ahead(self, requests: bytes) -> None:
         """See ``rpc.Transport``. A child that reads nothing has the time of one exchange."""
         if self.gone is None:
-            self._deadline = min(time.monotonic() + self.timeout, self.session_deadline.until)
+            self._deadline = min(time.monotonic() + self.timeout, self.budget.until)
             try:
                 self.send(requests)
             finally:
@@ -358,8 +320,8 @@ class RemoteTransport:
         data, self._unread = self._unread, bytearray()
         self._receive_until(data, wire.PREFIX.size)
         header, body = wire.frame_lengths(bytes(data[: wire.PREFIX.size]))
-        self.session_deadline.received += header + body
-        if self.session_deadline.received > MAX_RECEIVED:
+        self.budget.received += header + body
+        if self.budget.received > MAX_RECEIVED:
             raise wire.WireError("the submission sent too much")
         length = wire.PREFIX.size + header + body
         self._receive_until(data, length)
@@ -406,13 +368,13 @@ class RemoteTransport:
     def _was_kept_waiting(self) -> bool:
         """Extend the deadline by the time for which a busy machine kept the child waiting. Returns whether there was any."""
         waited = self.child.kept_waiting()
-        owed = min(waited - self._waited, self.session_deadline.left)
+        owed = min(waited - self._waited, self.budget.given_back)
         if owed < MIN_OWED or self._deadline is None:
             return False
         self._waited = waited
         self._deadline += owed
-        self.session_deadline.at += owed
-        self.session_deadline.left -= owed
+        self.budget.deadline += owed
+        self.budget.given_back -= owed
         return True
 
     def _find_overrun(self) -> tuple[str, str] | None:

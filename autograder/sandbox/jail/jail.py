@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import resource
 import socket
-from pathlib import Path
 from typing import Any
 
 from . import namespaces as ns
@@ -31,7 +30,8 @@ class Jail:
 
     def measure_baseline(self) -> None:
         """Record the memory that the libraries take: a child's limit comes on top of it."""
-        self.data_size, self.address_space = _size_of("VmData:"), _size_of("VmSize:")
+        self.data_size = ns.status_bytes("self", ("VmData:",))
+        self.address_space = ns.status_bytes("self", ("VmSize:",))
 
     def seal(self) -> None:
         """After the libraries are imported: close what was open for that."""
@@ -125,11 +125,3 @@ def become_user(uid: int) -> None:
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
-
-
-def _size_of(field: str) -> int:
-    """The memory of this process in bytes, from a field of /proc/self/status: VmData or VmSize."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1]) * 1024
-    raise RuntimeError(f"/proc/self/status has no {field}")

@@ -42,7 +42,6 @@ PR_SET_NO_NEW_PRIVS = 38
 
 _AT_FDCWD = -100
 _AT_RECURSIVE = 0x8000
-_MOUNT_ATTR = {MS_RDONLY: 0x1, MS_NOSUID: 0x2, MS_NODEV: 0x4, MS_NOEXEC: 0x8}
 _SYS_MOUNT_SETATTR = 442  # the same number on every architecture
 _SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
@@ -87,7 +86,7 @@ def mount(source: str, target: str, kind: str | None = None, flags: int = 0, dat
 def bind(source: str, target: str, flags: int) -> None:
     """Bind-mount ``source``, with all mounts below it, at ``target``, and set ``flags`` on all of them."""
     mount(source, target, None, MS_BIND | MS_REC)
-    attributes = struct.pack("=4Q", sum(new for old, new in _MOUNT_ATTR.items() if flags & old), 0, 0, 0)
+    attributes = struct.pack("=4Q", flags, 0, 0, 0)  # the flags of mount(2) have the same values
     place = os.fsencode(target)
     words = (_AT_FDCWD, place, _AT_RECURSIVE, attributes, len(attributes))
     syscall(f"mount_setattr {target}", _SYS_MOUNT_SETATTR, *words)
@@ -141,6 +140,20 @@ def parents() -> dict[int, int]:
         with contextlib.suppress(OSError):  # it has ended
             found[int(name)] = int(Path(f"/proc/{name}/stat").read_bytes().rpartition(b")")[2].split()[1])
     return found
+
+
+#: The fields of a process's status that count as its memory: anonymous and shared pages, and the tables that map them.
+_MEMORY = ("RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:")
+
+
+def status_bytes(pid: int | str, fields: tuple[str, ...] = _MEMORY) -> int:
+    """The sum of fields of /proc/PID/status in bytes; 0 if the process has ended."""
+    try:
+        with open(f"/proc/{pid}/status") as status:
+            lines = status.read().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
 
 
 def _read_sysctl(path: str) -> str:

@@ -233,9 +233,9 @@ class Decoder:
                 _malformed("a generator's state")
         # The seed only matters to spawn(): derive it from the state, so that runs repeat.
         generator = np.random.PCG64(state & 0xFFFFFFFFFFFFFFFF)
-        inner: Any = {"state": state, "inc": inc}
-        rest = {"has_uint32": has_uint32, "uinteger": uinteger}
-        generator.state = {"bit_generator": "PCG64", "state": inner, **rest}
+        whole: Any = {"bit_generator": "PCG64", "state": {"state": state, "inc": inc}}
+        whole |= {"has_uint32": has_uint32, "uinteger": uinteger}
+        generator.state = whole
         return np.random.Generator(generator)
 
     def decode_tensor(self, tree: list[Any], depth: int) -> Any:
