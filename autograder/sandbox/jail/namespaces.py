@@ -156,13 +156,6 @@ def status_bytes(pid: int | str, fields: tuple[str, ...] = _MEMORY) -> int:
     return sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
 
 
-def _read_sysctl(path: str) -> str:
-    try:
-        return Path(path).read_text().strip()
-    except OSError:
-        return ""
-
-
 def unsupported() -> str | None:
     """One sentence if this system cannot isolate submissions at all, else None."""
     if sys.platform != "linux":
@@ -170,6 +163,17 @@ def unsupported() -> str | None:
     if platform.machine() not in _SYS_CAPSET:
         return f"the sandbox needs x86_64 or aarch64, and this machine is {platform.machine()}"
     return None
+
+
+#: The kernel's switches for user namespaces: file, value that forbids them, and what to do. After the first: for ordinary users.
+_SWITCHES = (
+    ("/proc/sys/user/max_user_namespaces", "0",
+     "user namespaces are switched off: `sudo sysctl user.max_user_namespaces=10000` allows them"),
+    ("/proc/sys/kernel/unprivileged_userns_clone", "0",
+     "user namespaces are forbidden to ordinary users: `sudo sysctl kernel.unprivileged_userns_clone=1` allows them"),
+    ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
+     "AppArmor forbids user namespaces to ordinary users: `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0` allows them"),
+)  # fmt: skip
 
 
 def probe() -> str | None:
@@ -184,20 +188,10 @@ def probe() -> str | None:
         return (
             f"namespaces need Linux 5.12 or later here, and this is {platform.release()}: update the kernel"
         )
-    if _read_sysctl("/proc/sys/user/max_user_namespaces") == "0":
-        return "user namespaces are switched off: `sudo sysctl user.max_user_namespaces=10000` allows them"
-    if os.geteuid() == 0:
-        return None
-    if _read_sysctl("/proc/sys/kernel/unprivileged_userns_clone") == "0":
-        return (
-            "user namespaces are forbidden to ordinary users: "
-            "`sudo sysctl kernel.unprivileged_userns_clone=1` allows them"
-        )
-    if _read_sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
-        return (
-            "AppArmor forbids user namespaces to ordinary users: "
-            "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0` allows them"
-        )
+    for file, closed, sentence in _SWITCHES[: 1 if os.geteuid() == 0 else None]:
+        with contextlib.suppress(OSError):
+            if Path(file).read_text().strip() == closed:
+                return sentence
     return None
 
 

@@ -83,30 +83,23 @@ class ReducedJail(Jail):
         if child in self.scratch:
             self.left.append(self.scratch.pop(child))
 
-    def clear(self) -> None:
+    def clear(self, seconds: float = SECONDS_TO_REMOVE) -> None:
         """End what ended submissions left running, and remove their files.
 
         Removal stops after some seconds, because no other request is served meanwhile; the next call goes on.
         """
-        if self.left:
-            self._end_strays()
-            if not self.scratch:  # else they may belong to a running submission
-                self._add_elsewhere()
-            self._remove_left(SECONDS_TO_REMOVE)
-
-    def close(self) -> None:
-        self.left += self.scratch.values()
-        self.scratch = {}
+        if not self.left:
+            return
         self._end_strays()
-        self._add_elsewhere()
-        self._remove_left(float("inf"))  # until done, or until the harness takes over
-
-    def _add_elsewhere(self) -> None:
-        self.left += set(folders.owned(self.elsewhere, self.outer_uid)) - set(self.left)
-
-    def _remove_left(self, seconds: float) -> None:
+        if not self.scratch:  # else they may belong to a running submission
+            self.left += set(folders.owned(self.elsewhere, self.outer_uid)) - set(self.left)
         until = time.monotonic() + seconds
         self.left = [path for path in self.left if not folders.remove(path, until - time.monotonic())]
+
+    def close(self) -> None:
+        for child in [*self.scratch]:
+            self.ended(child)
+        self.clear(float("inf"))  # until done, or until the harness takes over
 
     def _end_strays(self) -> None:
         """End the children that this process did not fork: processes that ended submissions left running."""
@@ -152,11 +145,8 @@ class ReducedJail(Jail):
         ns.clear_capabilities()
         ns.prctl(ns.PR_SET_NO_NEW_PRIVS, 1)
         if self.landlock:
-            rules = landlock.Ruleset()
-            rules.allow_all(self.rules)
-            rules.allow_all((path, landlock.READ) for path in _ABOUT_THE_MACHINE)
-            rules.allow(self.next_scratch, landlock.everything())
-            rules.enforce()
+            about = ((path, landlock.READ) for path in _ABOUT_THE_MACHINE)
+            landlock.restrict([*self.rules, *about, (self.next_scratch, landlock.EVERYTHING)])
         seccomp.install(seccomp.program(reduced=True))
 
     def open_secret(self) -> str:

@@ -123,9 +123,6 @@ class Encoder:
         tree = self.encode_sequence(tag, value, len(value), depth)
         return [tag, *sorted(tree[1:], key=repr)] if self.in_order else tree
 
-    def encode_fields(self, tag: str, values: Iterable[Any], depth: int) -> Any:
-        return [tag, *[self.tree(value, depth) for value in values]]
-
     def encode_array(self, value: np.ndarray, depth: int) -> Any:
         value = value.view(np.ndarray)
         if value.dtype.kind == "O":
@@ -154,7 +151,7 @@ class Encoder:
             return self.encode_opaque(type_name(value.bit_generator))
         state = value.bit_generator.state
         parts = (state["state"]["state"], state["state"]["inc"], state["has_uint32"], state["uinteger"])
-        return self.encode_fields("g", parts, depth)
+        return self.encode_sequence("g", parts, len(parts), depth)
 
     def encode_opaque(self, name: str) -> Any:
         return ["o", name[:80]]
@@ -266,11 +263,11 @@ _ENCODERS: dict[type, Callable[[Encoder, Any, int], Any]] = {
     np.ndarray: Encoder.encode_array,
     np.random.Generator: Encoder.encode_generator,
     complex: lambda encoder, value, depth: ["c", value.real, value.imag],
-    range: lambda encoder, value, depth: encoder.encode_fields(
-        "r", (value.start, value.stop, value.step), depth
+    range: lambda encoder, value, depth: encoder.encode_sequence(
+        "r", (value.start, value.stop, value.step), 3, depth
     ),
-    slice: lambda encoder, value, depth: encoder.encode_fields(
-        "sl", (value.start, value.stop, value.step), depth
+    slice: lambda encoder, value, depth: encoder.encode_sequence(
+        "sl", (value.start, value.stop, value.step), 3, depth
     ),
     types.EllipsisType: lambda encoder, value, depth: ["e"],
     Reference: lambda encoder, value, depth: ["ref", value.kind, value.key],
