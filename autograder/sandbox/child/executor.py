@@ -71,13 +71,13 @@ class Executor:
         """The reply to one request. ``round_trip`` sends a callback's frame and returns its answer's."""
         outer, self._round_trip = self._round_trip, round_trip
         try:
-            return self._answered(lambda: self._first(frame, outer is None))
+            return self._answered(lambda: self._first(frame))
         finally:
             self._round_trip = outer
 
-    def _first(self, frame: bytes, is_outermost: bool) -> bytes:
+    def _first(self, frame: bytes) -> bytes:
         message = self._decode(frame)
-        if is_outermost and self.settings is not None:  # no call of the student's is under way
+        if self.settings is not None:
             self.settings.before(message[0])
         return self._perform(message)
 

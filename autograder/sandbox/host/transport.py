@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import signal
 import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from autograder.results import STATUSES
 from autograder.sandbox import wire
@@ -235,9 +235,7 @@ class RemoteTransport:
         self._waited = 0.0
         self._closed = threading.Event()
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
-        connection.setblocking(False)
-        self._poll = select.poll()
-        self._awaited = 0
+        connection.settimeout(TICK)
         self._unread = bytearray()
 
     def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None]) -> None:
@@ -308,12 +306,7 @@ class RemoteTransport:
         """Send a frame before the deadline."""
         unsent = memoryview(frame)
         while unsent:
-            try:
-                unsent = unsent[self.connection.send(unsent) :]
-            except BlockingIOError:
-                self._wait(select.POLLOUT)
-            except OSError:
-                raise self._ended(None) from None
+            unsent = unsent[self._attempt(self.connection.send, unsent) or 0 :]
 
     def receive(self) -> bytes:
         """The next frame, before the deadline. Memory grows with the bytes that arrive, not with the announced length."""
@@ -333,24 +326,23 @@ class RemoteTransport:
     def _receive_until(self, data: bytearray, length: int) -> None:
         """Receive at least ``length`` bytes. Most frames arrive complete after one wait."""
         while len(data) < length:
-            self._wait(select.POLLIN)
-            try:
-                part = self.connection.recv(min(max(length - len(data), 1 << 16), 1 << 20))
-            except BlockingIOError:
+            part = self._attempt(self.connection.recv, min(max(length - len(data), 1 << 16), 1 << 20))
+            if part is None:
                 continue
-            except OSError:
-                part = b""
             if not part:
                 raise self._ended(None)
             data += part
 
-    def _wait(self, event: int) -> None:
-        """Wait for ``event`` or a tick. The limits are checked once a tick in any case."""
-        if event != self._awaited:
-            self._poll.register(self.connection, event)
-            self._awaited = event
-        if not self._poll.poll(1000 * TICK) or time.monotonic() > self._next_check:
+    def _attempt(self, move: Callable[[Any], Any], what: Any) -> Any:
+        """Send or receive; None after a tick without success. The limits are checked once a tick in any case."""
+        if time.monotonic() > self._next_check:
             self._check_limits()
+        try:
+            return move(what)
+        except TimeoutError:
+            return None
+        except OSError:
+            raise self._ended(None) from None
 
     def _check_limits(self) -> None:
         """End the child if it is over its limits of time, memory, files or processes."""
