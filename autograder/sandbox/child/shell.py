@@ -229,10 +229,6 @@ class LabShell(InteractiveShell):
         """Collect a syntax error."""
         self.showtraceback()
 
-    def showindentationerror(self) -> None:
-        """Collect an indentation error."""
-        self.showtraceback()
-
     def _format_exception_for_storage(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """IPython would format every error once more for its history, slowly."""
         return {}

@@ -162,16 +162,12 @@ def _by_name(value: Any) -> Reference:
     raise TypeError("this cannot be sent ahead")
 
 
-def _are_same(call: tuple[Any, ...], message: tuple[Any, ...]) -> bool:
-    """Whether a call that was sent ahead equals the call to make: the same function on identical arguments."""
-    if message[0] != "call" or (call[1:3], call[5]) != (message[1:3], message[5]):
-        return False
-    (args, kwargs), (others, named) = call[3:5], message[3:5]
-    return (
-        [*map(id, args)] == [*map(id, others)]
-        and [*kwargs] == [*named]
-        and all(kwargs[name] is named[name] for name in kwargs)
-    )
+def _identity(message: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """What tells a call from others: its function, and which objects its arguments are. None for another request."""
+    if message[0] != "call":
+        return None
+    _, reference, method, args, kwargs, times = message
+    return reference, method, times, [*kwargs], [*map(id, (*args, *kwargs.values()))]
 
 
 class RpcClient:
@@ -197,7 +193,7 @@ class RpcClient:
     def request(self, *message: Any) -> tuple[Any, dict[Any, Any]]:
         """One request's result and arguments' contents, as sent. Raises ``StudentError`` if the student's code raised."""
         frame = None
-        if self._next and not _are_same(self._next[0], message):
+        if self._next and _identity(self._next[0]) != _identity(message):
             self._forget_next()
         if self._next:
             self._next.popleft()
