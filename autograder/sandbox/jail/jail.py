@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import socket
+from collections.abc import Sequence
 from typing import Any
 
 from . import namespaces as ns
@@ -20,6 +21,8 @@ class Jail:
 
     #: The level of isolation, as named in results.
     isolation: str
+    #: Files and folders that only permissions keep from children.
+    secret: Sequence[str] = ()
 
     def __init__(self, config: dict[str, Any]):
         self.limits: dict[str, Any] = config["limits"]

@@ -7,7 +7,6 @@ network. Each submission's files lie in its own folder, and the processes that i
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import secrets
 import shutil
@@ -51,8 +50,7 @@ class ReducedJail(Jail):
         )
         self.isolation = f"reduced ({', '.join(name for name, there in parts if there)})"
         self.folder = config["work_folder"]
-        self.python = [path for path in config["python"] if os.path.exists(path)]
-        self.rules = _rules(config, self.python) if self.landlock else []
+        self.rules = _rules(config) if self.landlock else []
         # Without Landlock, these must not be readable to other users.
         self.secret = [] if self.landlock else sorted({*config["hidden"], *config["private"]}, key=len)
         # Without Landlock, a submission with its own user id may leave files in folders that all users share.
@@ -120,9 +118,6 @@ class ReducedJail(Jail):
         if self.outer_uid:
             become_user(self.outer_uid)
             ns.prctl(ns.PR_SET_DUMPABLE, 1)  # makes its own /proc/self readable
-            for path in self.python:
-                if not os.access(path, os.R_OK):
-                    raise PermissionError(errno.EACCES, f"another user cannot read Python's files in {path}")
         os.umask(0o077)
         os.chdir(f"{self.next_scratch}/lab")
         os.environ.update(
@@ -149,17 +144,10 @@ class ReducedJail(Jail):
             landlock.restrict([*self.rules, *about, (self.next_scratch, landlock.EVERYTHING)])
         seccomp.install(seccomp.program(reduced=True))
 
-    def open_secret(self) -> str:
-        """In a child: a sentence about a secret file that it can read; "" for none."""
-        for path in self.secret:
-            if os.access(path, os.R_OK) or os.access(path, os.X_OK):
-                return f"without Landlock submissions can read {path}: `chmod o-rwx {path}` keeps them out"
-        return ""
 
-
-def _rules(config: dict[str, Any], python: list[str]) -> list[tuple[str, int]]:
+def _rules(config: dict[str, Any]) -> list[tuple[str, int]]:
     """Landlock's rules for the files that every child may read."""
-    visible = (path for path in (*SYSTEM_FOLDERS, *SYSTEM_FILES, *python) if os.path.exists(path))
+    visible = (path for path in (*SYSTEM_FOLDERS, *SYSTEM_FILES, *config["python"]) if os.path.exists(path))
     rules = [rule for path in visible for rule in landlock.rules_except(path, config["hidden"])]
     rules += [(path, landlock.READ) for path in (os.path.dirname(config["kit"]), *config["data"])]
     return rules + [(f"/dev/{name}", landlock.READ_WRITE_DEVICE) for name in DEVICES]

@@ -26,6 +26,7 @@ import sys
 import time
 import types
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,7 @@ def choose_jail(config: dict[str, Any]) -> Any:
     for uid in dict.fromkeys((config["outer_uid"], 0)):
         config["outer_uid"] = uid
         jail = reduced.ReducedJail(config)
-        why = reduced.lacking(uid) or said_by_child(jail.open_secret, jail)
+        why = reduced.lacking(uid) or said_by_child(partial(wrong_inside, config, jail), jail)
         if not why:
             return jail
         left.append(why)
@@ -186,10 +187,13 @@ def said_by_child(look: Callable[[], str], jail: Any = None) -> str:
     return trouble
 
 
-def unreadable_imports(config: dict[str, Any]) -> str:
-    """In a child's jail: a sentence about files that its imports need and it cannot read; "" for none."""
+def wrong_inside(config: dict[str, Any], jail: Any) -> str:
+    """In a child's jail: a sentence about files that it can read and must not, or needs and cannot read; "" for none."""
     from sandbox.jail import visible
 
+    for path in jail.secret:
+        if os.access(path, os.R_OK) or os.access(path, os.X_OK):
+            return f"without Landlock submissions can read {path}: `chmod o-rwx {path}` keeps them out"
     closed = visible.unreadable([config["kit"], *config["data"]]) or (
         config["outer_uid"] and visible.unreadable_packages(config["hidden"])
     )
@@ -406,7 +410,7 @@ def main() -> None:
         require_one_thread()
         jail.seal()
         jail.measure_baseline()
-        if trouble := said_by_child(lambda: unreadable_imports(config), jail):
+        if trouble := said_by_child(partial(wrong_inside, config, jail), jail):
             raise NoIsolation(trouble)
     except Exception as error:
         report_failure(control, in_words(error))
