@@ -292,8 +292,10 @@ def differentiate(function: Any, args: list[Any], kwargs: dict[str, Any], cotang
     weights = _float_tensors(cotangent) if cotangent is not None else [torch.ones_like(o) for o in outputs]
     if len(weights) != len(outputs):
         raise ValueError(f"the function returned {len(outputs)} tensors where {len(weights)} were expected")
-    leaves = [v for v in (*args, *kwargs.values(), *parameters.values()) if _requires_grad(v)]
-    leaves = [*{id(v): v for v in leaves}.values()]  # a parameter may have several names
+    values = {
+        id(v): v for v in (*args, *kwargs.values(), *parameters.values())
+    }  # a parameter may have several names
+    leaves = [v for v in values.values() if isinstance(v, torch.Tensor) and v.requires_grad]
     gradient_of: dict[int, Any] = {}  # by id
     terms = [(o * w).sum() for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
     if terms and leaves:
@@ -314,9 +316,3 @@ def _float_tensors(value: Any) -> list[Any]:
         return [value] if value.is_floating_point() else []
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
     return [tensor for part in parts for tensor in _float_tensors(part)]
-
-
-def _requires_grad(value: Any) -> bool:
-    import torch
-
-    return isinstance(value, torch.Tensor) and value.requires_grad

@@ -105,22 +105,19 @@ class Child:
         except (OSError, ValueError, IndexError):
             return 0.0
 
-    def memory(self, processes: list[int]) -> int:
-        """Bytes that the processes hold beyond the child's memory at its fork, including page tables and sockets.
+    def holds_more(self, allowed: int, processes: list[int]) -> bool:
+        """Whether the processes hold more bytes, with page tables and sockets, than ``allowed`` and the child's memory at its fork.
 
-        Shared pages count for each process, so the value can be too high but never too low.
+        Shared pages are divided among their holders only where they decide: that is slow.
         """
-        return max(0, sum(map(status_bytes, processes)) + self._sockets() - self.baseline)
-
-    def exact_memory(self, processes: list[int]) -> int:
-        """``memory`` with shared pages divided among their holders, if the kernel tells; slow."""
-        return max(0, sum(map(self._exact, processes)) + self._sockets() - self.baseline)
+        allowed += self.baseline - self._sockets()
+        return sum(map(status_bytes, processes)) > allowed and sum(map(self._exact, processes)) > allowed
 
     def _exact(self, pid: int) -> int:
         """A process's share of memory. If a container's kernel does not tell, the memory at its fork counts as shared."""
-        exact = _proportional_memory(pid)
-        if exact is not None:
-            return exact
+        pages = status_bytes(pid, ("Pss_Anon:", "Pss_Shmem:", "SwapPss:"), "smaps_rollup")
+        if pages:
+            return pages + status_bytes(pid, ("VmPTE:",))
         return max(0, status_bytes(pid) - (self.baseline if pid != self.pid else 0))
 
     def _sockets(self) -> int:
@@ -160,17 +157,6 @@ def _threads(pid: int) -> list[int]:
         return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
     except OSError:
         return []
-
-
-def _proportional_memory(pid: int) -> int | None:
-    """Memory of a process with shared pages divided among their holders; None if that cannot be read."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return None
-    fields = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
-    pages = sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
-    return pages + status_bytes(pid, ("VmPTE:",))
 
 
 def _is_childless(pid: int) -> bool:
@@ -375,8 +361,7 @@ class RemoteTransport:
         if len(processes) > self.limits.processes:  # the kernel's own limit may not hold
             return "crashed", "it started too many processes"
         self.child.deprioritise(processes, self.limits.max_unthrottled_tasks)
-        allowed = self.limits.memory_bytes
-        if self.child.memory(processes) > allowed and self.child.exact_memory(processes) > allowed:
+        if self.child.holds_more(self.limits.memory_bytes, processes):
             return "out-of-memory", ""
         if self.child.fills(self.limits.scratch_bytes):
             return "out-of-memory", "its files took more than the allowed space"

@@ -146,10 +146,10 @@ def parents() -> dict[int, int]:
 _MEMORY = ("RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:")
 
 
-def status_bytes(pid: int | str, fields: tuple[str, ...] = _MEMORY) -> int:
-    """The sum of fields of /proc/PID/status in bytes; 0 if the process has ended."""
+def status_bytes(pid: int | str, fields: tuple[str, ...] = _MEMORY, file: str = "status") -> int:
+    """The sum of fields of a process's status in /proc in bytes; 0 if it has ended or the file cannot be read."""
     try:
-        with open(f"/proc/{pid}/status") as status:
+        with open(f"/proc/{pid}/{file}") as status:
             lines = status.read().splitlines()
     except OSError:
         return 0

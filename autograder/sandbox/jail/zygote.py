@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import importlib.util
+import importlib
 import io
 import json
 import os
@@ -31,25 +31,6 @@ from pathlib import Path
 from typing import Any
 
 MAX_LINE = 1 << 20
-
-
-def load_package(folder: str) -> None:
-    """Import the package ``autograder.sandbox`` from ``folder`` under the name ``sandbox``, regardless of sys.path."""
-    spec = importlib.util.spec_from_file_location(
-        "sandbox", f"{folder}/__init__.py", submodule_search_locations=[folder]
-    )
-    assert spec is not None and spec.loader is not None
-    package = importlib.util.module_from_spec(spec)
-    sys.modules["sandbox"] = package
-    spec.loader.exec_module(package)
-
-
-def relocate_package(old: str, new: str) -> None:
-    """Import further modules of the package from ``new``, its place in the new root, instead of ``old``."""
-    for name, module in list(sys.modules.items()):
-        if name == "sandbox" or name.startswith("sandbox."):
-            for path in getattr(module, "__path__", []):
-                module.__path__[:] = [new + path.removeprefix(old)]
 
 
 class Control:
@@ -399,13 +380,14 @@ def main() -> None:
         return
     sys.argv[1:] = []
     gc.disable()  # until the imports are over: they make many objects and no garbage
-    load_package(config["harness"])
+    sys.path.insert(0, os.path.dirname(config["harness"]))
+    import sandbox  # ``autograder.sandbox`` under this name: the rest of the harness cannot be imported
 
-    harness = config["harness"]
+    del sys.path[0]
     try:
         jail = choose_jail(config)
         sys.path.insert(0, os.path.dirname(config["kit"]))
-        relocate_package(harness, config["harness"])
+        sandbox.__path__[:] = [config["harness"]]  # its place in the new root
         lab_shell = import_libraries(config)
         require_one_thread()
         jail.seal()
