@@ -34,11 +34,6 @@ def kill_endless_words(path: Path, notebook: Notebook) -> None:
     notebook["cells"][place(notebook, "why_forget")]["source"] = "because " * 2_500_000
 
 
-def kill_output_of_many_cells(path: Path, notebook: Notebook) -> None:
-    loop = "for _ in range(90):\n    print('x' * 5_000)\n    display({'text/html': 'y' * 5_000}, raw=True)"
-    notebook["cells"] += [code(f"from IPython.display import display\n{loop}")] * 120
-
-
 def notebook_a_folder(path: Path, notebook: Notebook) -> object:
     path.mkdir()
     return WRITTEN
@@ -142,10 +137,6 @@ def notebook_too_large(path: Path, notebook: Notebook) -> object:
     path.touch()
     os.truncate(path, 500 << 20)
     return WRITTEN
-
-
-def notebook_too_many_cells(path: Path, notebook: Notebook) -> None:
-    notebook["cells"] += [code("1")] * 3000
 
 
 def unlucky_a_module_of_ones_own(path: Path, notebook: Notebook) -> None:

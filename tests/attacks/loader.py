@@ -4,7 +4,7 @@ A table of ``cases/HEADING.toml`` is a case; what its heading's cases have in co
 sentence), ``status`` (a list where a slow machine may come to another: with that the score may be less) and ``score``
 (a number, or ``"less"`` than full), and may hold
 
-- ``cell``, an added cell, and ``answers`` by question; ``before``: the names of texts that stand above the one or the others;
+- ``cell``, an added cell (``times``: how often), and ``answers`` by question; ``before``: the names of texts that stand above the one or the others;
 - ``like``: the case whose cell it has, too;
 - ``lab`` (default 01), ``student`` (the folder's name);
 - ``base``: ``solved``, ``untouched``, or ``emptied``: nothing in the answer cells, so that the case's cell defines all;
@@ -115,7 +115,8 @@ class Case:
             elif name in right and base != "untouched":
                 cell.source = right[name] if base == "solved" else "# See above."
         if self.cell:
-            notebook.cells.insert(self._place(notebook), nbformat.v4.new_code_cell(self.cell))
+            place, times = self._place(notebook), self.expected.get("times", 1)
+            notebook.cells[place:place] = [nbformat.v4.new_code_cell(self.cell) for _ in range(times)]
         return notebook
 
     def _place(self, notebook: nbformat.NotebookNode) -> int:

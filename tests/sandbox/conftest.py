@@ -6,6 +6,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import shutil
 import time
+import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,8 @@ LIMITS = Limits(
     file_bytes=8 * MEBIBYTE,
     output_bytes=20_000,
 )
+
+CELLS = tomllib.loads(Path(__file__).with_name("cells.toml").read_text(encoding="utf-8"))
 
 KIT = """
 from IPython.display import display

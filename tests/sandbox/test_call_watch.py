@@ -8,13 +8,9 @@ import sys
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 
-from autograder.judging.run import HiddenTest, run_test
 from autograder.sandbox.child.call_watch import CallWatch
-
-pytestmark = pytest.mark.xdist_group("sandbox")
 
 NAMES = ("torch.softmax", "torch.nn.functional.softmax", "torch.nn.LayerNorm", "Tensor.softmax", "str.encode")
 
@@ -59,21 +55,4 @@ def test_a_call_in_the_students_code_is_seen_however_it_is_reached_and_what_a_li
     assert [watched(source, X) for source, _ in SEEN] == [[name] for _, name in SEEN]
     assert [source for source in UNSEEN if watched(source, X)] == []
     assert sys.getprofile() is None, "the watch ends"
-
-
-NAME = ("str.encode",)
-
-
-def test_a_test_that_has_passed_runs_again_under_the_watch_of_the_child_that_is_there(session):
-    session.run_cells([("f", "def f(x):\n    return getattr(x, 'en' + 'code')()")])
-    test = HiddenTest("f", "a_test", "Encodes.", lambda student: student("x"), 1.0, "07_self_attention")
-    assert run_test(test, session.student("f")).result.passed
-    for _ in range(2):
-        student = session.student("f")
-        assert student.watched(NAME) == (), "nobody watches"
-        assert student.watch(NAME)
-        run_test(test, student)
-        assert student.watched(NAME) == NAME
-        assert not student.watch(("librosa.stft", "tokenizers.Tokenizer")), "nobody has imported these"
-        session._transport.end("crashed")
-        assert session.revive()
+    assert not CallWatch(("librosa.stft", "tokenizers.Tokenizer"), str).can_see, "nobody has imported these"

@@ -8,6 +8,8 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.sandbox.child import shell
 
+from .conftest import CELLS
+
 pytestmark = pytest.mark.xdist_group("sandbox")
 
 
@@ -18,57 +20,15 @@ def texts(outcome):
     ]
 
 
-#: Cells, and what each prints; None where that is another thing each time. The first asks for a generator that nobody used yet.
-HONEST = (
-    ("import random\nrandom.random() == random.Random(0).random()", ["True"]),
-    ("!echo hello", ["hello\n"]),
-    ("files = !echo a b\nfiles", ["['a b']"]),
-    ("%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);", ["<Figure size 640x480 with 1 Axes>"]),
-    ("%matplotlib widget\n1", ["1"]),
-    ("import matplotlib.pyplot as plt\nplt.plot([1])\nplt.show()\nplt.get_fignums()", None),
-    ("%%time\nx = 2\nx", None),
-    ("%timeit -n1 -r1 1", None),
-    ("%autosave 60\n%clear\n1", ["1"]),
-    ("%%capture out\nprint(1)", []),
-    ("import asyncio\nawait asyncio.sleep(0.001)\n3", ["3"]),
-    ("1;", []),
-    ("a = 5\na\na + 1", ["6"]),
-    ("print(1)\nprint(2)\n3", ["1\n2\n", "3"]),
-    ("import sys\nprint('w', file=sys.stderr)", ["w\n"]),
-    ("import warnings\nwarnings.warn('careful')", None),
-    ("import subprocess\nsubprocess.run(['echo', 'x'], capture_output=True, text=True).stdout", ["'x\\n'"]),
-    ("import os\nos.system('echo out')\nNone", ["out\n"]),
-    ("import tempfile\nwith tempfile.NamedTemporaryFile('w+') as f:\n    f.write('x')\nNone", []),
-    ("import threading\nt = threading.Thread(target=print, args=('t',)); t.start(); t.join()", ["t\n"]),
-    ("from concurrent.futures import ThreadPoolExecutor as T\nwith T(4) as t: print(sum(t.map(abs, range(9))))", ["36\n"]),
-    ("import multiprocessing as m\nwith m.get_context('fork').Pool(2) as p: print(p.map(abs, [-1]))", ["[1]\n"]),
-    ("import torch\nx = torch.randn(50, 50, requires_grad=True)\n(x @ x).sum().backward()\nx.grad.shape", ["torch.Size([50, 50])"]),
-    ("import torch\nfrom torch.utils.data import DataLoader\nlen(list(DataLoader(torch.arange(8), batch_size=2)))", ["4"]),
-    ("import sqlite3, json, csv, re, collections, dataclasses, typing, functools\n1", ["1"]),
-    ("import pathlib\npathlib.Path('data/names.txt').read_text()", ["'emma\\n'"]),
-    ("import numpy as np\nnp.savez('x.npz', a=np.ones(2)); np.load('x.npz')['a']", ["array([1., 1.])"]),
-    ("import time, os\nos.getlogin if False else os.cpu_count() > 0", ["True"]),
-    ("import pickle\nclass A: pass\ntype(pickle.loads(pickle.dumps(A()))).__name__", ["'A'"]),
-    ("from IPython.display import clear_output\nprint(1)\nclear_output()\nprint(2)", ["2\n"]),
-    ("import ipywidgets\nipywidgets.interact(lambda x: x, x=3);", None),
-    ("_ih[-1][:4], get_ipython().__class__.__name__", None),
-    ("import logging\nlogging.warning('log')", ["WARNING:root:log\n"]),
-    ("open('my_helper.py', 'w').write('x = 7')\nimport my_helper\nmy_helper.x", ["7"]),
-    ("from coursekit.time_limit import TookTooLong, within\ntry: within(0.2, lambda: [None for _ in iter(int, 1)])\nexcept TookTooLong: print('stopped')", ["stopped\n"]),
-)  # fmt: skip
-
-
 def test_what_notebooks_do_works(session):
     [outcome] = session.run_cells([("a", "sorted(n for n in globals() if not n.startswith('_'))")])
     assert texts(outcome) == ["['In', 'Out', 'exit', 'get_ipython', 'open', 'quit']"], (
         "nothing of the harness"
     )
-    outcomes = session.run_cells([(str(number), source) for number, (source, _) in enumerate(HONEST)])
-    assert {
-        source: outcome.error for (source, _), outcome in zip(HONEST, outcomes, strict=True) if outcome.error
-    } == {}
-    for (source, printed), outcome in zip(HONEST, outcomes, strict=True):
-        assert outcome.status == "ok" and (printed is None or texts(outcome) == printed), source
+    outcomes = session.run_cells([(str(number), each["cell"]) for number, each in enumerate(CELLS["honest"])])
+    assert {outcome.error for outcome in outcomes} == {""}
+    for each, outcome in zip(CELLS["honest"], outcomes, strict=True):
+        assert "printed" not in each or texts(outcome) == each["printed"], each["cell"]
 
 
 def test_an_error_tells_where_in_the_students_own_frames_and_does_not_stop_the_next_cell(session):
@@ -117,14 +77,9 @@ def test_rich_outputs_are_valid_notebook_outputs(session):
         ),
     ]
     outcomes = session.run_cells(cells)
-    notebook = nbformat.v4.new_notebook(
-        cells=[
-            nbformat.v4.new_code_cell(
-                "", outputs=[nbformat.from_dict(dict(output)) for output in outcome.outputs]
-            )
-            for outcome in outcomes
-        ]
-    )
+    outputs = [[nbformat.from_dict(dict(output)) for output in outcome.outputs] for outcome in outcomes]
+    cells = [nbformat.v4.new_code_cell("", outputs=each) for each in outputs]
+    notebook = nbformat.v4.new_notebook(cells=cells)
     nbformat.validate(notebook)
     nbformat.writes(notebook).encode()
     data = [outcome.outputs[0].get("data") for outcome in outcomes]
@@ -145,16 +100,6 @@ def test_the_same_cells_give_the_same_results_in_every_session(zygote):
         with zygote.session() as session:
             printed.append(texts(session.run_cells([("a", source)])[0]))
     assert printed[0] == printed[1]
-
-
-def test_a_function_may_print_whatever_the_last_cell_printed(session):
-    shout = "import sys\ndef {0}(x):\n    print(x, file=sys.{0})\n    return x\nprint('the last word', file=sys.{0})"
-    outcomes = session.run_cells([(stream, shout.format(stream)) for stream in ("stdout", "stderr")])
-    assert [session.student(stream)(number) for stream in ("stdout", "stderr") for number in (1, 2)] == [
-        1,
-        2,
-    ] * 2
-    assert [texts(outcome) for outcome in outcomes] == [["the last word\n"]] * 2
 
 
 PLAIN = ("x = 1", "def f(x):\n    return x % 2\n\n\nf(3)", "await g()", "'''\n%magic in a text\n'''", "")

@@ -56,14 +56,14 @@ def test_files_without_number_take_more_than_any_room(top):
 
 def test_what_moves_while_it_is_measured_is_noticed(top, monkeypatch):
     (top / "a" / "b").mkdir(parents=True)
-    entered = folders.DiskUsage._enter
+    measure = folders.DiskUsage._measure
 
-    def enter(room, way, name, above):
+    def late(usage, name, above, depth):
         if name == "b":
             (top / "a" / "b").rename(top / "c")
-        entered(room, way, name, above)
+        measure(usage, name, above, depth)
 
-    monkeypatch.setattr(folders.DiskUsage, "_enter", enter)
+    monkeypatch.setattr(folders.DiskUsage, "_measure", late)
     assert folders.DiskUsage([str(top)], 1 << 40).moved
 
 

@@ -14,7 +14,7 @@ from autograder.sandbox.host.session import Zygote
 from autograder.sandbox.host.transport import _process_tree
 from autograder.sandbox.jail import visible
 
-from .conftest import comes_true, runs
+from .conftest import CELLS, comes_true, runs
 
 pytestmark = pytest.mark.xdist_group("sandbox")
 
@@ -59,23 +59,11 @@ def test_only_the_scratch_space_can_be_written_few_descriptors_are_open_and_ther
     assert "NoNewPrivs:\t1\n" in status and "Seccomp:\t2\n" in status
 
 
-DAEMONS = """
-import os, time
-for _ in range(3):
-    if os.fork() == 0:
-        os.setsid()
-        if os.fork() == 0:
-            time.sleep(1000)
-        os._exit(0)
-time.sleep(0.2)
-"""
-
-
 def test_daemons_die_with_the_session_or_the_first_process_which_is_started_again(folder):
     with Zygote(folder / "coursekit", modules=()) as zygote:
         for first_process_dies in (False, True):
             with zygote.session() as session:
-                assert session.run_cells([("daemons", DAEMONS)])[0].error == ""
+                assert session.run_cells([("daemons", CELLS["daemons"])])[0].error == ""
                 processes = _process_tree(session._transport.child.pid)
                 assert len(processes) >= 4
                 if first_process_dies:

@@ -17,62 +17,24 @@ from autograder.sandbox.host.rpc import StudentGone
 from autograder.sandbox.host.session import Cell, Zygote
 from autograder.sandbox.limits import MEBIBYTE
 
-from .conftest import LIMITS, comes_true, runs
+from .conftest import CELLS, LIMITS, comes_true, runs
 
 pytestmark = pytest.mark.xdist_group("sandbox")
 
 GOOD = ("good", "def good():\n    return 1")
-#: Cells that are an ordinary error, cells that take too long, and cells that end their process: by its memory, or otherwise.
-ERRORS = (
-    "b = bytearray(10 ** 9)",
-    "import numpy\na = numpy.ones(10 ** 9)",
-    "import torch\nt = torch.ones(10 ** 9)",
-    "open('x', 'wb').write(bytes(12 << 20))",
-    "import sys\nsys.exit()",
-    "raise KeyboardInterrupt",
-    "raise GeneratorExit",
-    "class E(BaseException): pass\nraise E",
-)
-ENDLESS = (
-    "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
-    "import itertools\nsum(itertools.repeat(0))",
-    "class R:\n    def __repr__(self):\n        while True: pass\nR()",
-    "class D:\n    def __del__(self):\n        while True: pass\nD(); None",
-    "!sleep 100",
-    "import threading\nlock = threading.Lock(); lock.acquire(); lock.acquire()",
-    "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nsignal.pause()",
-)
-HOARDS = (
-    "import mmap\nm = mmap.mmap(-1, 2 << 30)\nfor i in range(0, 2 << 30, 4096): m[i] = 1",
-    "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        b = b'x' * (100 << 20)\n"
-    "        time.sleep(30)\ntime.sleep(30)",
-)
-ENDS = (
-    "import os\nos._exit(0)",
-    "import ctypes\nctypes.string_at(0)",
-    "import os\nos.abort()",
-    "import os\nos.closerange(0, 1000)",
-    "import os\nos.execv('/bin/true', ['true'])",
-)
 
 
-@pytest.mark.parametrize(
-    ("sources", "status"),
-    [(ERRORS, None), (ENDLESS, "timed-out"), (HOARDS, "out-of-memory"), (ENDS, "crashed")],
-    ids=["errors", "endless", "memory", "crashes"],
-)
-def test_bad_cells_are_stopped_or_an_error_and_what_stands_between_and_behind_them_counts(
-    zygote, sources, status
-):
-    seconds = 1.0 if status == "timed-out" else LIMITS.cell_seconds
+@pytest.mark.parametrize("status", CELLS["bad"])
+def test_bad_cells_are_stopped_or_an_error_and_what_stands_between_and_behind_them_counts(zygote, status):
+    sources, seconds = CELLS["bad"][status], 1.0 if status == "timed-out" else LIMITS.cell_seconds
     cells = [GOOD]
     for number, source in enumerate(sources):
         cells += [(f"bad {number}", source), (f"behind {number}", f"def behind_{number}(): return {number}")]
     with zygote.session(replace(LIMITS, cell_seconds=seconds, total_seconds=300.0)) as session:
         outcomes = session.run_cells(cells)
         assert [outcome.status for outcome in outcomes] == ["ok", *["error", "ok"] * len(sources)]
-        assert session.status == status
-        if status is not None:
+        assert session.status == (None if status == "none" else status)
+        if status != "none":
             stopped = f"This cell was stopped: {STATUSES[status].event}."
             assert [outcome.error for outcome in outcomes[1::2]] == [stopped] * len(sources)
         assert session.student("good")() == 1
@@ -101,16 +63,6 @@ def test_the_time_for_the_whole_submission_is_limited(zygote):
         assert outcomes[-1].status == "not-run" and outcomes[0].status == "ok"
 
 
-BURN = """
-import time
-def burn(seconds):
-    until = time.process_time() + seconds
-    while time.process_time() < until:
-        pass
-    return "done"
-"""
-
-
 def test_time_in_which_a_busy_machine_keeps_a_submission_waiting_does_not_count(zygote):
     """Other programs keep the processor from a session's child three quarters of the time."""
     endless = [sys.executable, "-c", "while True: pass"]
@@ -118,7 +70,7 @@ def test_time_in_which_a_busy_machine_keeps_a_submission_waiting_does_not_count(
         zygote.session(replace(LIMITS, call_seconds=0.5, total_seconds=24.0)) as session,
         ExitStack() as ends,
     ):
-        session.run_cells([("burn", BURN)])
+        session.run_cells([("burn", CELLS["burn"])])
         others = [ends.enter_context(subprocess.Popen(endless, start_new_session=True)) for _ in range(3)]
         for other in others:
             ends.callback(other.kill)
@@ -135,7 +87,7 @@ def test_a_submission_that_keeps_itself_waiting_is_given_nothing_back(zygote):
     spin = "import os\nfor _ in range(8):\n    if os.fork() == 0:\n        while True: pass\nwhile True: pass"
     with zygote.session(replace(LIMITS, cell_seconds=1.0, total_seconds=10.0)) as session:
         session.run_cells([("spin", spin)])
-        assert session.status == "timed-out" and session._deadline.left == 5.0
+        assert session.status == "timed-out" and session._budget.given_back == 5.0
 
 
 def test_cpu_time_is_limited_by_the_kernel_too(zygote):
@@ -145,40 +97,13 @@ def test_cpu_time_is_limited_by_the_kernel_too(zygote):
         assert session.student("good")() == 1
 
 
-PAGE_TABLES = """
-import mmap
-held = []
-for _ in range(400):
-    held.append(mmap.mmap(-1, 1 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, prot=mmap.PROT_READ))
-    for at in range(0, 1 << 30, 1 << 21):
-        held[-1][at]
-"""
-SOCKET_BUFFERS = """
-import os, socket, time
-for _ in range(14):
-    if os.fork() == 0:
-        held = []
-        try:
-            while True:
-                held += (pair := socket.socketpair())
-                pair[0].setblocking(False)
-                try:
-                    while True: pair[0].send(b"x" * 65536)
-                except BlockingIOError: pass
-        except OSError: pass
-        time.sleep(5)
-        os._exit(0)
-time.sleep(5)
-"""
-
-
 def test_page_tables_and_the_buffers_of_sockets_are_bounded(session):
     option = "import socket\na, b = socket.socketpair()\na.setsockopt(1, {}, 1 << 24)"
     larger = [(name, option.format(f"socket.{name}")) for name in ("SO_SNDBUF", "SO_RCVBUF")]
-    pages, sends, receives = session.run_cells([("pages", PAGE_TABLES), *larger])
+    pages, sends, receives = session.run_cells([("pages", CELLS["page_tables"]), *larger])
     assert "Cannot allocate memory" in pages.error
     assert "PermissionError" in sends.error and receives.error == "", "other options can be set"
-    [outcome] = session.run_cells([("sockets", SOCKET_BUFFERS)])
+    [outcome] = session.run_cells([("sockets", CELLS["socket_buffers"])])
     assert "too much memory" in outcome.error
 
 
@@ -215,15 +140,9 @@ def test_memory_that_processes_share_counts_once(zygote):
         assert session.status is None
 
 
-#: Stops by itself at process 400 of its namespace, should the limits ever fail to stop it.
-FORK_BOMB = (
-    "import os\nwhile os.getpid() < 400:\n    try: os.fork()\n    except OSError: open('/tmp/x', 'w').close()"
-)
-
-
 def test_a_fork_bomb_is_contained(zygote):
     with zygote.session(replace(LIMITS, cell_seconds=1.0, call_seconds=5.0, processes=16)) as session:
-        session.run_cells([GOOD, ("bad", FORK_BOMB)])
+        session.run_cells([GOOD, ("bad", CELLS["fork_bomb"])])
         assert session.status in ("timed-out", "crashed", "out-of-memory")
         assert session.student("good")() == 1
     with zygote.session() as after:
@@ -238,27 +157,16 @@ def test_the_watchdog_counts_processes_where_the_kernel_does_not_those_that_a_th
     assert comes_true(lambda: len(child.process_tree()) == 2)
     session._transport.limits = replace(LIMITS, processes=5)  # the kernel keeps to what it was told
     many = f"for _ in range(9): {started}\ntime.sleep(9)"
-    with pytest.raises(StudentGone, match="too many processes"):
-        session._run_cell(Cell(1, "many", many))
+    *_, gone = session._run_cell(Cell(1, "many", many))
+    assert "too many processes" in str(gone)
     assert session.status == "crashed"
-
-
-MANY_TASKS = """
-import os, threading, time
-for _ in range(8):
-    if os.fork() == 0:
-        os.setsid()
-        time.sleep(60)
-threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
-time.sleep(1)
-"""
 
 
 def test_many_processes_get_the_lowest_priority_and_a_few_do_not(session):
     session.run_cells([("two", "import os, time\nif os.fork() == 0:\n    time.sleep(60)\ntime.sleep(0.5)")])
     child, usual = session._transport.child, os.getpriority(os.PRIO_PROCESS, 0)
     assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in child.process_tree()} == {usual}
-    session._run_cell(Cell(1, "many", MANY_TASKS))
+    session._run_cell(Cell(1, "many", CELLS["many_tasks"]))
     first, *others = sorted(child.process_tree(), key=lambda pid: pid != child.pid)
     assert first == child.pid and os.getpriority(os.PRIO_PROCESS, first) == usual
     assert len(others) >= 8 and {os.getpriority(os.PRIO_PROCESS, pid) for pid in others} == {19}
@@ -266,12 +174,6 @@ def test_many_processes_get_the_lowest_priority_and_a_few_do_not(session):
     assert threads and {os.getpriority(os.PRIO_PROCESS, thread) for thread in threads} == {19}
 
 
-#: Finds the line to the harness among the descriptors.
-LINE = (
-    "import os, socket, struct, time\n"
-    "[line] = [int(fd) for fd in os.listdir('/proc/self/fd')\n"
-    "          if os.path.exists(f'/proc/self/fd/{fd}') and os.readlink(f'/proc/self/fd/{fd}').startswith('socket')]\n"
-)
 DRIP = (
     "for byte in b'CKW1' + struct.pack('<IQ', 4000, 0) + b'[' * 4000:\n"
     "        os.write(line, bytes([byte])); time.sleep(0.02)"
@@ -290,7 +192,7 @@ CRASHES = (
 def test_bytes_straight_to_the_harness_end_the_call(hasty):
     attacks = [*((attack, "crashed") for attack in CRASHES), (DRIP, "timed-out")]
     functions = "\n".join(f"def attack_{n}():\n    {attack}\n" for n, (attack, _) in enumerate(attacks))
-    hasty.run_cells([GOOD, ("attack", functions), ("line", LINE)])
+    hasty.run_cells([GOOD, ("attack", functions), ("line", CELLS["line"])])
     for number, (_, status) in enumerate(attacks):
         with pytest.raises(StudentGone, match=status):
             hasty.student(f"attack_{number}")()

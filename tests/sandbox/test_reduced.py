@@ -20,6 +20,8 @@ from autograder.sandbox.host.session import SandboxUnavailable, Zygote
 from autograder.sandbox.jail import landlock, namespaces
 from autograder.sandbox.jail.visible import OUTER_UID
 
+from .conftest import CELLS
+
 pytestmark = [
     pytest.mark.skipif(
         os.geteuid() != 0 or namespaces.probe() is not None,
@@ -177,73 +179,10 @@ def test_landlock_keeps_files_signals_and_the_network(inside):
     assert said.split() == ["True"] * 10 + ["emma", "1", "data", "mine"]
 
 
-#: What labs do, and what libraries try newer system calls for.
-LIBRARIES = """
-import os, shutil, subprocess, tempfile
-import matplotlib.pyplot as plt
-import numpy as np
-import torch
-a = np.linalg.svd(np.random.default_rng(0).normal(size=(50, 50)))[1]
-np.save("a.npy", a)
-assert np.array_equal(np.load("a.npy", mmap_mode="r"), a)
-model = torch.nn.Linear(3, 2)
-optimizer = torch.optim.Adam(model.parameters())
-model(torch.ones(4, 3)).sum().backward()
-optimizer.step()
-torch.save(model.state_dict(), "model.pt")
-model.load_state_dict(torch.load("model.pt"))
-list(torch.utils.data.DataLoader(torch.arange(8), batch_size=4))
-plt.plot(a)
-plt.savefig("a.png")
-with tempfile.TemporaryDirectory() as folder:
-    shutil.copy2("a.png", folder)
-    assert os.access(f"{folder}/a.png", os.R_OK, effective_ids=True)
-print(subprocess.run(["ls", "a.npy"], capture_output=True, text=True).stdout, os.path.getsize("a.png") > 1000)
-"""
-
-
 #: The same filter holds in every container; that an ordinary user and another one read the libraries, every test here shows.
 def test_libraries_work_behind_the_filter(inside):
-    _, status, said, error, _ = inside(LIBRARIES)
+    _, status, said, error, _ = inside(CELLS["libraries"])
     assert (status, error, said.split()) == ("ok", "", ["a.npy", "True"])
-
-
-@needs_signals
-def test_a_submission_of_the_same_user_changes_nothing_of_others_and_hears_nothing_of_them(inside, folder):
-    mine = folder / "data" / "names.txt"
-    os.chown(mine, 1234, 1234)
-    os.setxattr(mine, "user.old", b"1")
-    before = mine.stat()
-    _, status, said, error, _ = inside(
-        f"""
-        import ctypes, fcntl, os, struct
-        libc = ctypes.CDLL(None, use_errno=True)
-        name = {os.fsencode(mine)!r}
-        os.chmod(name, 0)
-        os.utime(name, (0, 0))
-        value = ctypes.create_string_buffer(b"evil")
-        arguments = struct.pack("QII", ctypes.addressof(value), 4, 0)
-        libc.syscall(463, -100, name, 0, b"user.new", arguments, len(arguments))
-        libc.syscall(466, -100, name, 0, b"user.old")
-        libc.syscall(469, -100, name, struct.pack("QIIII", 0x40, 0, 0, 0, 0), 24, 0)
-        file, folder = open("data/names.txt"), os.open("/usr", os.O_RDONLY)
-        for ask in (lambda: fcntl.ioctl(file, 0x40086602, bytes(8)), lambda: fcntl.ioctl(file, 0x40087602, bytes(8)),
-                    lambda: fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK),
-                    lambda: fcntl.fcntl(folder, fcntl.F_NOTIFY, fcntl.DN_ACCESS),
-                    lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)):
-            try:
-                ask()
-            except PermissionError:
-                print("refused")
-        """,
-        *ORDINARY_USER,
-    )
-    assert (status, error, said.split()) == ("ok", "", ["refused"] * 5)
-    after = mine.stat()
-    assert (after.st_mode, after.st_mtime) == (before.st_mode, before.st_mtime)
-    assert os.listxattr(mine) == ["user.old"]
-    attributes = subprocess.run(["lsattr", str(mine)], capture_output=True, text=True, check=False).stdout
-    assert "d" not in attributes.split(" ")[0]
 
 
 def test_another_user_reads_no_folder_that_is_closed_to_others(inside, folder, closed):

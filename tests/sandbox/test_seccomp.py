@@ -23,7 +23,7 @@ NEW = {
     "statmount": 457, "listmount": 458, "setxattrat": 463, "removexattrat": 466, "open_tree_attr": 467, "file_getattr": 468,
     "file_setattr": 469, "one that nobody has thought of": 600, "the first of x32": 0x40000000,
 }  # fmt: skip
-COLUMN = seccomp._ARCHITECTURES.get(platform.machine(), (0, 0))[0]
+COLUMN = seccomp.ARCHITECTURES.get(platform.machine(), (0, 0))[0]
 
 
 def errors(reduced: bool, *calls: tuple[int, ...]) -> list[int]:
@@ -32,7 +32,7 @@ def errors(reduced: bool, *calls: tuple[int, ...]) -> list[int]:
     if os.fork() == 0:
         try:
             namespaces.prctl(namespaces.PR_SET_NO_NEW_PRIVS, 1)
-            seccomp.install(reduced)
+            seccomp.install(seccomp.program(reduced))
             found = []
             for call in calls:
                 ctypes.set_errno(0)
@@ -52,10 +52,10 @@ def test_a_call_that_is_newer_than_all_that_is_needed_does_not_exist(reduced):
 
 
 def test_numbers_that_an_architecture_has_not_given_yet_are_no_calls_and_those_around_them_are(reduced):
-    first, behind = seccomp._NOT_GIVEN[COLUMN]
+    first, behind = seccomp.CALLS["unused"][COLUMN]
     # The kernel does not ask about uretprobe and uprobe, which end whoever calls them.
     assert errors(reduced, (first + 2,), (behind - 1,)) == [errno.ENOSYS, errno.ENOSYS]
-    statx, pidfd_send_signal, faccessat2 = (332, 291)[COLUMN], behind, seccomp._NEWEST
+    statx, pidfd_send_signal, faccessat2 = (332, 291)[COLUMN], behind, seccomp.CALLS["newest"]
     around = errors(
         reduced, (statx, -1, 0, 0, 0, 0), (pidfd_send_signal, -1, 0, 0, 0), (faccessat2, -1, 0, 0, 0)
     )
@@ -64,27 +64,34 @@ def test_numbers_that_an_architecture_has_not_given_yet_are_no_calls_and_those_a
 
 def test_each_call_by_name_is_refused_so_nothing_of_others_and_of_the_machines_pools_is_reached(reduced):
     """Among them what has a number on the whole machine, what tells of others' files, and contexts of asynchronous input."""
-    for table, error in ((seccomp._FORBIDDEN, errno.EPERM), (seccomp._NOT_IMPLEMENTED, errno.ENOSYS)):
+    tables = [*seccomp.CALLS["always"].items(), *(seccomp.CALLS["reduced"].items() if reduced else ())]
+    for error, table in tables:
         numbers = {name: pair[COLUMN] for name, pair in table.items() if pair[COLUMN] >= 0}
         found = errors(reduced, *((number, -1, 0, 0, 0, 0) for number in numbers.values()))
-        assert dict(zip(numbers, found, strict=True)) == dict.fromkeys(numbers, error)
+        assert dict(zip(numbers, found, strict=True)) == dict.fromkeys(numbers, getattr(errno, error, 0))
 
 
 def test_arguments_that_concern_others_are_refused_and_ordinary_ones_are_not(reduced, tmp_path):
     folder, private = os.open(tmp_path, os.O_RDONLY), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    fcntl, map_pages, socket = seccomp._FCNTL[COLUMN], seccomp._MMAP[COLUMN], seccomp._SOCKET[COLUMN]
-    lease, notify, get_flags = 1024, 1026, 1
+    rules = seccomp.CALLS["arguments"]
+    number = {name: pair[COLUMN] for rule in rules for name, pair in rule["calls"].items()}
+    lease, notify, get_flags, huge_pages = 1024, 1026, 1, 0x40000
+    set_attributes, datagrams, subreaper, name_of_thread, limit_of_files = 0x40086602, 2, 36, 16, 7
     found = errors(
         reduced,
-        *((fcntl, folder, request, 1) for request in (lease, notify, get_flags)),
-        *(
-            (map_pages, 0, 1 << 21, mmap.PROT_READ, private | huge, -1, 0)
-            for huge in (seccomp._MAP_HUGETLB, 0)
-        ),
-        *((socket, family, 1, 0) for family in (2, 1)),
-        (seccomp._CLONE[COLUMN], namespaces.CLONE_NEWUSER | 17, 0, 0, 0, 0),
+        *((number["fcntl"], folder, request, 1) for request in (lease, notify, get_flags)),
+        *((number["mmap"], 0, 1 << 21, mmap.PROT_READ, private | huge, -1, 0) for huge in (huge_pages, 0)),
+        *((number["socket"], family, 1, 0) for family in (2, 1)),
+        (number["clone"], namespaces.CLONE_NEWUSER | 17, 0, 0, 0, 0),
+        (number["prlimit64"], 0, limit_of_files, 0, 0),
+        (number["prctl"], name_of_thread, 0, 0, 0),
+        (number["prlimit64"], os.getppid(), limit_of_files, 0, 0),
+        (number["ioctl"], folder, set_attributes, 0),
+        (number["socketpair"], 1, datagrams, 0, 0),
+        (number["prctl"], subreaper, 0, 0, 0),
     )
     assert found == [
         *(errno.EPERM, errno.EPERM, 0, errno.EPERM, 0),
-        *(errno.EAFNOSUPPORT, errno.EAFNOSUPPORT if reduced else 0, errno.EPERM),
+        *(errno.EAFNOSUPPORT, errno.EAFNOSUPPORT if reduced else 0, errno.EPERM, 0, errno.EFAULT),
+        *([errno.EPERM] * 4 if reduced else (0, errno.EFAULT, errno.EFAULT, 0)),
     ]

@@ -8,8 +8,8 @@ import torch
 
 from autograder.sandbox.host.rpc import (
     _TOO_MUCH,
-    Allowance,
     BadReply,
+    Budget,
     LocalTransport,
     RpcClient,
     StudentError,
@@ -17,64 +17,17 @@ from autograder.sandbox.host.rpc import (
 )
 from autograder.sandbox.host.student import Handle, Student
 
+from .conftest import CELLS
+
 pytestmark = pytest.mark.xdist_group("sandbox")
-
-LIBRARY = """
-import numpy as np
-
-def softmax(x, axis=-1):
-    e = np.exp(x - x.max(axis, keepdims=True))
-    return e / e.sum(axis, keepdims=True)
-
-def careless(x, words, options):
-    x[0] = 99.0
-    words[1].append("!")
-    return x
-
-def search(step, start):
-    total = 0
-    while start is not None:
-        start, gain = step(start)
-        total += gain
-    return total
-
-def patient(step):
-    try:
-        return step()
-    except Exception as error:
-        return type(error).__name__
-
-def apply(function, x):
-    return function(x)
-
-kept = []
-
-def keep_it(function):
-    if function is not None:
-        kept.append(function)
-    return kept[-1](1)
-
-def broken(x):
-    y = x + 1
-    return y / undefined
-
-class Foo:
-    pass
-
-def returns_its_error():
-    return ValueError('no')
-
-def stranger():
-    return [1, Foo()]
-"""
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     path = tmp_path_factory.mktemp("notebook") / "notebook.py"
-    path.write_text(LIBRARY)
+    path.write_text(CELLS["library"])
     namespace = {"__name__": "notebook"}
-    exec(compile(LIBRARY, str(path), "exec"), namespace)
+    exec(compile(CELLS["library"], str(path), "exec"), namespace)
     return namespace
 
 
@@ -84,7 +37,7 @@ def student(request, library):
         yield lambda name: Student.local_namespace(library, name)
     else:
         with request.getfixturevalue("zygote").session() as session:
-            [outcome] = session.run_cells([("notebook", LIBRARY)])
+            [outcome] = session.run_cells([("notebook", CELLS["library"])])
             assert outcome.status == "ok", outcome.error
             yield session.student
 
@@ -152,39 +105,9 @@ def test_an_error_shows_the_students_own_frames_and_another_type_is_named_even_a
         student("softmax")(object())
 
 
-SETTING = """
-import warnings
-import numpy as np
-import torch
-
-warnings.filterwarnings("ignore", message="mine")
-torch.set_default_dtype(torch.float64)
-
-def careless():
-    torch.set_grad_enabled(False)
-    torch.set_default_dtype(torch.float32)
-    np.seterr(all="raise")
-    warnings.simplefilter("error")
-    return 1
-
-def square(x):
-    return (x * x).sum()
-
-def careful():
-    warnings.warn("mine")
-    warnings.warn("everybody's")
-    return str(torch.ones(1).dtype), float(np.exp(np.float64(-1e9))), float(np.log(np.zeros(1))[0])
-
-careless()
-torch.set_default_dtype(torch.float64)
-np.seterr(all="warn")
-warnings.resetwarnings()
-"""
-
-
 def test_what_one_answer_sets_for_its_process_changes_no_other_answer(zygote):
     with zygote.session() as session:
-        [outcome] = session.run_cells([("notebook", SETTING)])
+        [outcome] = session.run_cells([("notebook", CELLS["settings"])])
         assert outcome.status == "ok", outcome.error
         for _ in range(2):
             gradients = session.student("square").gradients([torch.ones(2)])
@@ -194,7 +117,7 @@ def test_what_one_answer_sets_for_its_process_changes_no_other_answer(zygote):
 
 
 def test_what_is_kept_of_a_test_has_a_bound_whatever_comes_back_and_however_often(library):
-    rpc = RpcClient(LocalTransport(library), Handle, allowance=Allowance(1 << 20))
+    rpc = RpcClient(LocalTransport(library), Handle, Budget(traced=1 << 20))
     apply = Student(rpc, "apply")
     tracemalloc.start()
     try:

@@ -15,7 +15,6 @@ Nothing here is trusted: a student's code can change all of it, and by that only
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -72,13 +71,13 @@ class Executor:
         """The reply to one request. ``round_trip`` sends a callback's frame and returns its answer's."""
         outer, self._round_trip = self._round_trip, round_trip
         try:
-            return self._answered(lambda: self._first(frame, outer is None))
+            return self._answered(lambda: self._first(frame))
         finally:
             self._round_trip = outer
 
-    def _first(self, frame: bytes, is_outermost: bool) -> bytes:
+    def _first(self, frame: bytes) -> bytes:
         message = self._decode(frame)
-        if is_outermost and self.settings is not None:  # no call of the student's is under way
+        if self.settings is not None:
             self.settings.before(message[0])
         return self._perform(message)
 
@@ -99,8 +98,8 @@ class Executor:
     def _perform(self, message: Any) -> bytes:
         operation, *operands = message
         result = self.operations[operation](self, *operands)
-        reply = result if isinstance(result, _Reply) else _Reply(result)
-        return wire.encode(("value", reply.result, reply.contents), refer=self._refer_result)
+        contents = contents_of(*operands[2:4]) if operation == "call" else {}
+        return wire.encode(("value", result, contents), refer=self._refer_result)
 
     # References ---------------------------------------------------------------------------------------
 
@@ -153,11 +152,8 @@ class Executor:
         self, target: Any, method: str | None, args: list[Any], kwargs: dict[str, Any], times: int
     ) -> Any:
         function = _attribute(target, method) if method else target
-        if times == 1:
-            result = _drained(function(*args, **kwargs))
-        else:
-            result = [_drained(function(*args, **kwargs)) for _ in range(times)]
-        return _Reply(result, contents_of(args, kwargs))
+        results = [_drained(function(*args, **kwargs)) for _ in range(times)]
+        return results[0] if times == 1 else results
 
     def _new_scene(self, source: str, bindings: dict[str, Any]) -> int:
         key = len(self.scenes)
@@ -232,54 +228,43 @@ class Settings:
     """
 
     def __init__(self) -> None:
-        self._kept: dict[str, Any] | None = None
+        self._kept: dict[str, Any] = {}
 
     def before(self, operation: str) -> None:
         """A cell finds all as the cell before left it; what comes after the cells, as they left it."""
         if operation == "cell":
-            self._kept = None
-        else:
-            self._put_back()
-
-    def _put_back(self) -> None:
-        torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
-        if torch is not None:
-            torch.set_grad_enabled(True)
-        if self._kept is None:
-            self._kept = {"filters": [*warnings.filters]}
-            if numpy is not None:
-                self._kept["errors"] = numpy.geterr()
-            if torch is not None:
-                self._kept["dtype"] = torch.get_default_dtype()
+            self._kept = {}
             return
-        if warnings.filters != self._kept["filters"]:
-            warnings.filters[:] = self._kept["filters"]  # type: ignore[index]
-            with warnings.catch_warnings():  # which tells Python that the list has changed
-                pass
-        if "errors" in self._kept and numpy is not None:
-            numpy.seterr(**self._kept["errors"])
-        if "dtype" in self._kept and torch is not None and torch.get_default_dtype() != self._kept["dtype"]:
-            torch.set_default_dtype(self._kept["dtype"])
+        if "torch" in sys.modules:
+            sys.modules["torch"].set_grad_enabled(True)
+        is_first = not self._kept
+        for name, (get, put) in _SETTINGS.items():
+            module = sys.modules.get(name)
+            if module is None:
+                continue
+            if is_first:
+                self._kept[name] = get(module)
+            elif name in self._kept and get(module) != self._kept[name]:
+                put(module, self._kept[name])
 
 
-class _Reply:
-    """A result, with what the call left of its arguments."""
+def _put_filters(warnings: Any, filters: list[Any]) -> None:
+    warnings.filters[:] = filters
+    with warnings.catch_warnings():  # which tells Python that the list has changed
+        pass
 
-    def __init__(self, result: Any, contents: Mapping[int | str, bytes] = MappingProxyType({})):
-        self.result = result
-        self.contents = dict(contents)
+
+#: A module -> what reads its setting, and what sets it.
+_SETTINGS: dict[str, tuple[Callable[[Any], Any], Callable[[Any, Any], object]]] = {
+    "warnings": (lambda warnings: [*warnings.filters], _put_filters),
+    "numpy": (lambda numpy: numpy.geterr(), lambda numpy, errors: numpy.seterr(**errors)),
+    "torch": (lambda torch: torch.get_default_dtype(), lambda torch, kind: torch.set_default_dtype(kind)),
+}
 
 
 def _drained(value: Any) -> Any:
     """An iterator's items as a list (so that a generator's body has run), anything else as it is."""
-    if not isinstance(value, Iterator):
-        return value
-    items = []
-    for item in value:
-        items.append(item)
-        if len(items) > wire.LIMITS.items:
-            raise WireError("the iterator does not end")
-    return items
+    return wire.drained(value) if isinstance(value, Iterator) else value
 
 
 def _attribute(target: Any, path: str) -> Any:
@@ -307,8 +292,10 @@ def differentiate(function: Any, args: list[Any], kwargs: dict[str, Any], cotang
     weights = _float_tensors(cotangent) if cotangent is not None else [torch.ones_like(o) for o in outputs]
     if len(weights) != len(outputs):
         raise ValueError(f"the function returned {len(outputs)} tensors where {len(weights)} were expected")
-    leaves = [v for v in (*args, *kwargs.values(), *parameters.values()) if _requires_grad(v)]
-    leaves = [*{id(v): v for v in leaves}.values()]  # a parameter may have several names
+    values = {
+        id(v): v for v in (*args, *kwargs.values(), *parameters.values())
+    }  # a parameter may have several names
+    leaves = [v for v in values.values() if isinstance(v, torch.Tensor) and v.requires_grad]
     gradient_of: dict[int, Any] = {}  # by id
     terms = [(o * w).sum() for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
     if terms and leaves:
@@ -329,9 +316,3 @@ def _float_tensors(value: Any) -> list[Any]:
         return [value] if value.is_floating_point() else []
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
     return [tensor for part in parts for tensor in _float_tensors(part)]
-
-
-def _requires_grad(value: Any) -> bool:
-    import torch
-
-    return isinstance(value, torch.Tensor) and value.requires_grad

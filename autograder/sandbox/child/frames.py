@@ -18,11 +18,15 @@ def describe_error(
     error: BaseException, cell_label: Callable[[str], str | None]
 ) -> tuple[str, str, tuple[tuple[str, int, str], ...]]:
     """Type name, message and the student's frames ``(cell, line number, source line)`` of an error."""
+    return _known_name(type(error))[:80], message_of(error), student_frames(error.__traceback__, cell_label)
+
+
+def message_of(error: BaseException) -> str:
+    """An error's message; "" if it cannot tell one."""
     try:
-        message = str(error)[:MAX_MESSAGE]
+        return str(error)[:MAX_MESSAGE]
     except BaseException:  # its __str__ may be the student's code
-        message = ""
-    return _known_name(type(error))[:80], message, student_frames(error.__traceback__, cell_label)
+        return ""
 
 
 def _known_name(kind: type[BaseException]) -> str:

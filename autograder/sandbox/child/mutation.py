@@ -26,19 +26,19 @@ class Callback:
         return f"<function given by the test, number {self.key}>"
 
 
-_IMMUTABLE = frozenset({bool, int, float, complex, str, bytes, range, slice, Callback, type(None), type(...)})
+_IMMUTABLE = frozenset({bool, int, float, complex, str, bytes, range, slice, type(None), type(...)})
 
 
 def contents_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | str, bytes]:
     """The contents of each argument that can be changed, as bytes that are equal on both sides when nothing was.
 
-    Left out are random generators, whose state goes its own way.
+    Left out are functions and modules, and random generators, whose state goes its own way.
     """
     items: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
     return {
         key: _contents(value)
         for key, value in items
-        if type(value) not in _IMMUTABLE and not is_random_generator(value)
+        if type(value) not in _IMMUTABLE and not callable(value) and not is_random_generator(value)
     }
 
 
@@ -55,7 +55,7 @@ def _contents(value: Any) -> bytes:
 
 def is_random_generator(value: Any) -> bool:
     """Whether ``value`` is a random generator of NumPy or PyTorch."""
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    return (numpy is not None and isinstance(value, numpy.random.Generator)) or (
+    torch = sys.modules.get("torch")
+    return isinstance(value, np.random.Generator) or (
         torch is not None and isinstance(value, torch.Generator)
     )

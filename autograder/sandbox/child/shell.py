@@ -34,9 +34,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from traitlets import Instance
 from traitlets.config import Config
 
-from .frames import student_frames
+from .frames import MAX_MESSAGE, message_of, student_frames
 
-MAX_ERROR = 2000
 _PICTURES = ("image/png", "image/jpeg", "image/svg+xml", "application/pdf")
 _DROPPED = "\n[more output was dropped]\n"
 
@@ -230,10 +229,6 @@ class LabShell(InteractiveShell):
         """Collect a syntax error."""
         self.showtraceback()
 
-    def showindentationerror(self) -> None:
-        """Collect an indentation error."""
-        self.showtraceback()
-
     def _format_exception_for_storage(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """IPython would format every error once more for its history, slowly."""
         return {}
@@ -259,16 +254,12 @@ class LabShell(InteractiveShell):
 
 def error_output(error: BaseException, trace: Any) -> tuple[str, str, list[str]]:
     """Name, message and traceback lines of an error, with the student's frames only."""
-    name = type(error).__name__[:80]
-    try:
-        message = str(error)[:MAX_ERROR]
-    except BaseException:
-        message = ""
+    name, message = type(error).__name__[:80], message_of(error)
     lines = []
     for cell, number, source in student_frames(trace, cell_label):
         lines += [f"{cell}, line {number}:", f"    {source.strip()}"]
     if isinstance(error, SyntaxError):
-        lines += [line[:MAX_ERROR].rstrip() for line in traceback.format_exception_only(error)]
+        lines += [line[:MAX_MESSAGE].rstrip() for line in traceback.format_exception_only(error)]
     else:
         lines.append(f"{name}: {message}" if message else name)
     return name, message, lines
@@ -404,4 +395,4 @@ def _one_line(error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.lineno is not None:
         line = linecache.getline(error.filename or "", error.lineno).strip() or (error.text or "").strip()
         place, message = f" (line {error.lineno}: {line[:200]})", str(error.msg)
-    return " ".join(f"{name}: {message}{place}".split())[:MAX_ERROR]
+    return " ".join(f"{name}: {message}{place}".split())[:MAX_MESSAGE]

@@ -34,14 +34,27 @@ _TOO_MUCH = _TooMuch()
 
 
 @dataclass
-class Allowance:
-    """The rest of a submission's ``MAX_TRACE_BYTES``. Each value spends its size in memory, including its frame."""
+class Budget:
+    """What a submission may still spend, over all its children.
 
-    left: int = MAX_TRACE_BYTES
+    ``deadline``: on the monotonic clock; ``reserved``: the last seconds, kept for later questions; ``given_back``: seconds that
+    it may still get back; ``received``: the bytes that it has sent; ``traced``: the bytes left for its traces.
+    """
 
-    def spend(self, size: int) -> None:
-        """Spend the bytes of one frame's values."""
-        self.left -= size
+    deadline: float = float("inf")
+    reserved: float = 0.0
+    given_back: float = 0.0
+    received: int = 0
+    traced: int = MAX_TRACE_BYTES
+
+    @property
+    def until(self) -> float:
+        """The time by which the running cell or call must be over."""
+        return self.deadline - self.reserved
+
+    def keep(self, size: int) -> None:
+        """Spend the bytes in memory of one frame's values, including the frame."""
+        self.traced -= size
 
 
 @dataclass(frozen=True)
@@ -149,16 +162,12 @@ def _by_name(value: Any) -> Reference:
     raise TypeError("this cannot be sent ahead")
 
 
-def _are_same(call: tuple[Any, ...], message: tuple[Any, ...]) -> bool:
-    """Whether a call that was sent ahead equals the call to make: the same function on identical arguments."""
-    if message[0] != "call" or (call[1:3], call[5]) != (message[1:3], message[5]):
-        return False
-    (args, kwargs), (others, named) = call[3:5], message[3:5]
-    return (
-        [*map(id, args)] == [*map(id, others)]
-        and [*kwargs] == [*named]
-        and all(kwargs[name] is named[name] for name in kwargs)
-    )
+def _identity(message: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """What tells a call from others: its function, and which objects its arguments are. None for another request."""
+    if message[0] != "call":
+        return None
+    _, reference, method, args, kwargs, times = message
+    return reference, method, times, [*kwargs], [*map(id, (*args, *kwargs.values()))]
 
 
 class RpcClient:
@@ -168,9 +177,9 @@ class RpcClient:
         self,
         transport: Transport,
         make_handle: Callable[[RpcClient, Reference], Proxy],
-        allowance: Allowance | None = None,
+        budget: Budget | None = None,
     ):
-        self.allowance = allowance or Allowance()
+        self.budget = budget or Budget()
         self.transport = transport
         self.make_handle = make_handle
         self.callbacks: dict[int, Callable[..., Any]] = {}
@@ -184,7 +193,7 @@ class RpcClient:
     def request(self, *message: Any) -> tuple[Any, dict[Any, Any]]:
         """One request's result and arguments' contents, as sent. Raises ``StudentError`` if the student's code raised."""
         frame = None
-        if self._next and not _are_same(self._next[0], message):
+        if self._next and _identity(self._next[0]) != _identity(message):
             self._forget_next()
         if self._next:
             self._next.popleft()
@@ -198,10 +207,10 @@ class RpcClient:
 
         def answer(frame: bytes) -> bytes | None:
             try:
-                reply = wire.decode(frame, resolve=self._resolve, on_held=self.allowance.spend)
+                reply = wire.decode(frame, resolve=self._resolve, on_held=self.budget.keep)
             except wire.OpaqueError as error:
                 reply = ("opaque", error.type_name)
-            self._kept = self.allowance.left >= 0
+            self._kept = self.budget.traced >= 0
             if type(reply) is tuple and len(reply) == 4 and reply[0] == "callback":
                 return self._call_back(reply, failures)
             replies.append(reply)

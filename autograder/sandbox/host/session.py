@@ -23,9 +23,9 @@ from autograder.sandbox import wire
 from autograder.sandbox.host.launcher import SPAWN_SECONDS, SandboxUnavailable, ZygoteProcess
 from autograder.sandbox.host.outputs import OutputBudget
 from autograder.sandbox.host.reruns import before_line, harmless_part
-from autograder.sandbox.host.rpc import MAX_TRACE_BYTES, Allowance, RpcClient, StudentError, StudentGone
+from autograder.sandbox.host.rpc import MAX_TRACE_BYTES, Budget, RpcClient, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Student
-from autograder.sandbox.host.transport import MAX_GIVEN_BACK, Child, Deadline, RemoteTransport
+from autograder.sandbox.host.transport import MAX_GIVEN_BACK, Child, RemoteTransport
 from autograder.sandbox.limits import Limits
 
 __all__ = ["SandboxUnavailable", "Session", "Zygote"]
@@ -68,12 +68,11 @@ class Session:
         #: A sentence about the first cell that was ended, for the notes.
         self.note = ""
         total = self.limits.total_seconds
-        self._deadline = Deadline(time.monotonic() + total, min(total / 2, MAX_GIVEN_BACK))
+        self._budget = Budget(time.monotonic() + total, given_back=min(total / 2, MAX_GIVEN_BACK))
         #: The cells that a child runs, and how many of them the current child has run and has to run.
         self._cells: list[Cell] = []
         self._position = self._stand = 0
         self._rpc: RpcClient | None = None
-        self._allowance = Allowance()
         self._outputs = OutputBudget()
         self._transport: RemoteTransport | None = None
 
@@ -139,19 +138,12 @@ class Session:
             if self.is_over:
                 return False
             start = time.monotonic()
-            made: tuple[Any, ...] = ()
-            line = 0
-            try:
-                outcome, line = self._run_cell(cell) if cell.source else (None, 0)
-                ended = self._connected()[0].interrupted if cell.source else None
-                made = outcome.outputs if outcome is not None else ()
-            except StudentGone as gone:
-                outcome, ended = None, gone
+            outcome, line, ended = self._run_cell(cell)
             if ended is not None and outcomes is None:
                 self._connected()[0].end(ended.reason)  # this child has run part of the cell
                 return False
             if ended is not None:
-                outcome = self._ended(cell, ended, made, line)
+                outcome = self._ended(cell, ended, outcome.outputs if outcome else (), line)
             if outcomes is not None and outcome is not None:
                 outcomes.setdefault(cell.index, replace(outcome, seconds=time.monotonic() - start))
             if self._connected()[0].gone is not None:
@@ -168,14 +160,19 @@ class Session:
         self._cells[self._position] = replace(cell, source="" if rest == cell.source else rest)
         return CellOutcome(cell.label, cell.index, "error", 0.0, made, f"This cell was stopped: {why}.")
 
-    def _run_cell(self, cell: Cell) -> tuple[CellOutcome, int]:
-        """A cell's outcome, and the line at which it was interrupted (0 if unknown)."""
+    def _run_cell(self, cell: Cell) -> tuple[CellOutcome | None, int, StudentGone | None]:
+        """A cell's outcome, the line at which it was interrupted (0 if unknown), and why it was ended if it was."""
+        if not cell.source:
+            return None, 0, None
         transport, rpc = self._connected()
         transport.timeout, transport.interrupts = self.limits.cell_seconds, True
         try:
             reply, _ = rpc.request("cell", cell.index, cell.label, cell.source)
         except StudentError as error:  # the student's code broke the cell runner itself
-            return CellOutcome(cell.label, cell.index, "error", 0.0, (), f"{error}"[:2000]), 0
+            outcome = CellOutcome(cell.label, cell.index, "error", 0.0, (), f"{error}"[:2000])
+            return outcome, 0, transport.interrupted
+        except StudentGone as gone:
+            return None, 0, gone
         finally:
             transport.interrupts = False
         match reply:
@@ -187,8 +184,9 @@ class Session:
             }:
                 clean = self._outputs.clean(outputs, self.limits)
                 text = wire.clean_text(text, 2000)
-                return CellOutcome(cell.label, cell.index, status, 0.0, clean, text), line
-        raise rpc.crashed("the sandbox sent a malformed reply")
+                outcome = CellOutcome(cell.label, cell.index, status, 0.0, clean, text)
+                return outcome, line, transport.interrupted
+        return None, 0, rpc.crashed("the sandbox sent a malformed reply")
 
     def student(self, name: str) -> Student:
         """The submission's function ``name``, for a hidden test. Get it again after ``revive``."""
@@ -208,13 +206,13 @@ class Session:
 
         The previous question's kept values are dropped.
         """
-        self._allowance.left = MAX_TRACE_BYTES
-        self._deadline.received, self._deadline.reserved = 0, reserved
+        budget = self._budget
+        budget.reserved, budget.received, budget.traced = reserved, 0, MAX_TRACE_BYTES
 
     @property
     def is_over(self) -> bool:
         """Whether the time is over, not counting the reserved seconds."""
-        return time.monotonic() > self._deadline.until
+        return time.monotonic() > self._budget.until
 
     def close(self) -> None:
         """End the child. Without namespaces, wait for it: until then its processes would count as the next submission's."""
@@ -246,8 +244,8 @@ class Session:
             transport.close()
             self.status = None
             raise SandboxUnavailable(f"a sandbox could not be set up: {message[-1]}")
-        transport.session_deadline = self._deadline
-        self._transport, self._rpc = transport, RpcClient(transport, Handle, allowance=self._allowance)
+        transport.budget = self._budget
+        self._transport, self._rpc = transport, RpcClient(transport, Handle, self._budget)
         self._position = 0
 
     def _on_end(self, child: Child, reason: str | None) -> StudentGone:

@@ -72,9 +72,7 @@ class _RemoteCallable(Proxy):
     def _call(self, method: str | None, args: Sequence[Any], kwargs: dict[str, Any], times: int = 1) -> Any:
         self.mutated = ()
         message = ("call", self.reference, method, list(args), kwargs, times)
-        plain = [None if isinstance(value, Proxy) or callable(value) else value for value in args]
-        named = {name: v for name, v in kwargs.items() if not (isinstance(v, Proxy) or callable(v))}
-        sent = contents_of(plain, named)
+        sent = contents_of(args, kwargs)
         result, left = self._rpc.request(*message)
         self.mutated = tuple(
             argument_in_words(key) for key, contents in sent.items() if not _equals(left.get(key), contents)

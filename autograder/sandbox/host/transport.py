@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import signal
 import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autograder.results import STATUSES
 from autograder.sandbox import wire
-from autograder.sandbox.host.rpc import StudentGone
-from autograder.sandbox.jail import namespaces
+from autograder.sandbox.host.rpc import Budget, StudentGone
 from autograder.sandbox.jail.folders import DiskUsage, owned
+from autograder.sandbox.jail.namespaces import parents, status_bytes
 from autograder.sandbox.limits import Limits
 
 #: The most bytes that a session may send: a test that keeps every result must not fill the harness's memory.
@@ -31,25 +30,6 @@ TICK = 0.1
 MIN_OWED = 0.05
 #: The most seconds that a submission gets back on a busy machine: fewer than its grading process waits for it.
 MAX_GIVEN_BACK = 60.0
-
-
-@dataclass
-class Deadline:
-    """A submission's deadline on the monotonic clock, and the bytes it has sent, over all its children.
-
-    ``left``: seconds that it may still get back; ``received``: bytes; ``reserved``: the last seconds, kept for later
-    questions.
-    """
-
-    at: float = float("inf")
-    left: float = 0.0
-    received: int = 0
-    reserved: float = 0.0
-
-    @property
-    def until(self) -> float:
-        """The time by which the running cell or call must be over."""
-        return self.at - self.reserved
 
 
 #: The most measurements in a row during which files moved: two seconds.
@@ -76,7 +56,7 @@ class Child:
         lines = Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines()
         #: Its process id in this process's namespace.
         self.pid = next((int(line.split()[1]) for line in lines if line.startswith("Pid:")), -1)
-        self.baseline = _memory_of(self.pid) or 0
+        self.baseline = status_bytes(self.pid)
 
     def kill(self) -> None:
         """End the child and everything in its process namespace (or its process group)."""
@@ -125,23 +105,20 @@ class Child:
         except (OSError, ValueError, IndexError):
             return 0.0
 
-    def memory(self, processes: list[int]) -> int:
-        """Bytes that the processes hold beyond the child's memory at its fork, including page tables and sockets.
+    def holds_more(self, allowed: int, processes: list[int]) -> bool:
+        """Whether the processes hold more bytes, with page tables and sockets, than ``allowed`` and the child's memory at its fork.
 
-        Shared pages count for each process, so the value can be too high but never too low.
+        Shared pages are divided among their holders only where they decide: that is slow.
         """
-        return max(0, sum(_memory_of(pid) or 0 for pid in processes) + self._sockets() - self.baseline)
-
-    def exact_memory(self, processes: list[int]) -> int:
-        """``memory`` with shared pages divided among their holders, if the kernel tells; slow."""
-        return max(0, sum(map(self._exact, processes)) + self._sockets() - self.baseline)
+        allowed += self.baseline - self._sockets()
+        return sum(map(status_bytes, processes)) > allowed and sum(map(self._exact, processes)) > allowed
 
     def _exact(self, pid: int) -> int:
         """A process's share of memory. If a container's kernel does not tell, the memory at its fork counts as shared."""
-        exact = _proportional_memory(pid)
-        if exact is not None:
-            return exact
-        return max(0, (_memory_of(pid) or 0) - (self.baseline if pid != self.pid else 0))
+        pages = status_bytes(pid, ("Pss_Anon:", "Pss_Shmem:", "SwapPss:"), "smaps_rollup")
+        if pages:
+            return pages + status_bytes(pid, ("VmPTE:",))
+        return max(0, status_bytes(pid) - (self.baseline if pid != self.pid else 0))
 
     def _sockets(self) -> int:
         """The most bytes in the buffers of all sockets of the child's own network."""
@@ -182,31 +159,6 @@ def _threads(pid: int) -> list[int]:
         return []
 
 
-#: The fields in /proc that count as a process's memory: anonymous and shared pages, and the tables that map them.
-_MEMORY_FIELDS = ("RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:")
-
-
-def _memory_of(pid: int, fields: tuple[str, ...] = _MEMORY_FIELDS) -> int | None:
-    """Memory of a process in bytes; None if the process has ended."""
-    try:
-        with open(f"/proc/{pid}/status") as status:
-            lines = status.read().splitlines()
-    except OSError:
-        return None
-    return sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
-
-
-def _proportional_memory(pid: int) -> int | None:
-    """Memory of a process with shared pages divided among their holders; None if that cannot be read."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return None
-    fields = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
-    pages = sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
-    return pages + (_memory_of(pid, ("VmPTE:",)) or 0)
-
-
 def _is_childless(pid: int) -> bool:
     """Whether a process certainly has no children. That is the usual case and saves a search through /proc.
 
@@ -225,14 +177,11 @@ def _is_childless(pid: int) -> bool:
 
 def _process_tree(root: int) -> list[int]:
     """A process and its descendants. A PID namespace's first process adopts orphans, so none is missed."""
-    try:
-        parents = namespaces.parents()
-    except OSError:
-        return [root]
+    parent_of = parents()
     processes, size = {root}, 0
     while len(processes) > size:
         size = len(processes)
-        processes |= {pid for pid, parent in parents.items() if parent in processes}
+        processes |= {pid for pid, parent in parent_of.items() if parent in processes}
     return list(processes)
 
 
@@ -259,8 +208,7 @@ class RemoteTransport:
         #: Whether a longer exchange is interrupted first, and whether the last one was.
         self.interrupts = False
         self.interrupted: StudentGone | None = None
-        #: The submission's deadline for all exchanges of all its children.
-        self.session_deadline = Deadline()
+        self.budget = Budget()
         #: The exception that says why the child ended; None while it runs.
         self.gone: StudentGone | None = None
         #: The sandbox's own failure. How the child ended is unknown, so there is no verdict on it.
@@ -273,9 +221,7 @@ class RemoteTransport:
         self._waited = 0.0
         self._closed = threading.Event()
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
-        connection.setblocking(False)
-        self._poll = select.poll()
-        self._awaited = 0
+        connection.settimeout(TICK)
         self._unread = bytearray()
 
     def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None]) -> None:
@@ -286,7 +232,7 @@ class RemoteTransport:
         now = time.monotonic()
         self._next_check = now + TICK
         if outer is None:
-            self._deadline = min(now + self.timeout, self.session_deadline.until)
+            self._deadline = min(now + self.timeout, self.budget.until)
             self.interrupted = None
         try:
             if request is not None:
@@ -304,7 +250,7 @@ class RemoteTransport:
     def send_ahead(self, requests: bytes) -> None:
         """See ``rpc.Transport``. A child that reads nothing has the time of one exchange."""
         if self.gone is None:
-            self._deadline = min(time.monotonic() + self.timeout, self.session_deadline.until)
+            self._deadline = min(time.monotonic() + self.timeout, self.budget.until)
             try:
                 self.send(requests)
             finally:
@@ -346,20 +292,15 @@ class RemoteTransport:
         """Send a frame before the deadline."""
         unsent = memoryview(frame)
         while unsent:
-            try:
-                unsent = unsent[self.connection.send(unsent) :]
-            except BlockingIOError:
-                self._wait(select.POLLOUT)
-            except OSError:
-                raise self._ended(None) from None
+            unsent = unsent[self._attempt(self.connection.send, unsent) or 0 :]
 
     def receive(self) -> bytes:
         """The next frame, before the deadline. Memory grows with the bytes that arrive, not with the announced length."""
         data, self._unread = self._unread, bytearray()
         self._receive_until(data, wire.PREFIX.size)
         header, body = wire.frame_lengths(bytes(data[: wire.PREFIX.size]))
-        self.session_deadline.received += header + body
-        if self.session_deadline.received > MAX_RECEIVED:
+        self.budget.received += header + body
+        if self.budget.received > MAX_RECEIVED:
             raise wire.WireError("the submission sent too much")
         length = wire.PREFIX.size + header + body
         self._receive_until(data, length)
@@ -371,24 +312,23 @@ class RemoteTransport:
     def _receive_until(self, data: bytearray, length: int) -> None:
         """Receive at least ``length`` bytes. Most frames arrive complete after one wait."""
         while len(data) < length:
-            self._wait(select.POLLIN)
-            try:
-                part = self.connection.recv(min(max(length - len(data), 1 << 16), 1 << 20))
-            except BlockingIOError:
+            part = self._attempt(self.connection.recv, min(max(length - len(data), 1 << 16), 1 << 20))
+            if part is None:
                 continue
-            except OSError:
-                part = b""
             if not part:
                 raise self._ended(None)
             data += part
 
-    def _wait(self, event: int) -> None:
-        """Wait for ``event`` or a tick. The limits are checked once a tick in any case."""
-        if event != self._awaited:
-            self._poll.register(self.connection, event)
-            self._awaited = event
-        if not self._poll.poll(1000 * TICK) or time.monotonic() > self._next_check:
+    def _attempt(self, move: Callable[[Any], Any], what: Any) -> Any:
+        """Send or receive; None after a tick without success. The limits are checked once a tick in any case."""
+        if time.monotonic() > self._next_check:
             self._check_limits()
+        try:
+            return move(what)
+        except TimeoutError:
+            return None
+        except OSError:
+            raise self._ended(None) from None
 
     def _check_limits(self) -> None:
         """End the child if it is over its limits of time, memory, files or processes."""
@@ -406,13 +346,13 @@ class RemoteTransport:
     def _was_kept_waiting(self) -> bool:
         """Extend the deadline by the time for which a busy machine kept the child waiting. Returns whether there was any."""
         waited = self.child.kept_waiting()
-        owed = min(waited - self._waited, self.session_deadline.left)
+        owed = min(waited - self._waited, self.budget.given_back)
         if owed < MIN_OWED or self._deadline is None:
             return False
         self._waited = waited
         self._deadline += owed
-        self.session_deadline.at += owed
-        self.session_deadline.left -= owed
+        self.budget.deadline += owed
+        self.budget.given_back -= owed
         return True
 
     def _find_overrun(self) -> tuple[str, str] | None:
@@ -421,8 +361,7 @@ class RemoteTransport:
         if len(processes) > self.limits.processes:  # the kernel's own limit may not hold
             return "crashed", "it started too many processes"
         self.child.deprioritise(processes, self.limits.max_unthrottled_tasks)
-        allowed = self.limits.memory_bytes
-        if self.child.memory(processes) > allowed and self.child.exact_memory(processes) > allowed:
+        if self.child.holds_more(self.limits.memory_bytes, processes):
             return "out-of-memory", ""
         if self.child.fills(self.limits.scratch_bytes):
             return "out-of-memory", "its files took more than the allowed space"

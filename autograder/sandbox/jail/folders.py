@@ -12,6 +12,7 @@ import stat
 import subprocess
 import time
 from collections.abc import Iterable
+from itertools import islice
 
 #: The most files and folders; the scratch space of a namespace may hold as many.
 MAX_FILES = 20_000
@@ -30,64 +31,37 @@ class DiskUsage:
     def __init__(self, paths: Iterable[str], enough: int):
         self.taken = 0.0
         self.moved = False
+        self._enough = enough
         self._count = 0
         for path in paths:
-            if self.taken > enough:
-                return
-            try:
-                self._measure(path, enough)
-            except OSError:
-                self.taken = float("inf")
+            self._measure(path, None, 0)
 
-    def _measure(self, path: str, enough: int) -> None:
-        try:
-            found = os.lstat(path)
-        except FileNotFoundError:
+    def _measure(self, name: str, above: int | None, depth: int) -> None:
+        """Count a file, or a folder with its content. ``above`` is the open folder in which it lies."""
+        if self.taken > self._enough:
             return
-        if stat.S_ISDIR(found.st_mode):
-            self._walk(path, enough)
-        else:
-            self._count += 1
-            self.taken += 512 * found.st_blocks if self._count <= MAX_FILES else float("inf")
-
-    def _walk(self, path: str, enough: int) -> None:
-        # The open folders from the top down, each with the names in it that are still to be measured.
-        way: list[tuple[int, list[str]]] = []
+        self._count += 1
+        if self._count > MAX_FILES or depth > MAX_DEPTH:
+            self.taken = float("inf")
+            return
         try:
-            self._enter(way, path, None)
-            while way and self.taken <= enough:
-                here, waiting = way[-1]
-                if not waiting:
-                    way.pop()
-                    os.close(here)
-                elif len(way) > MAX_DEPTH:
-                    self.taken = float("inf")
-                else:
-                    self._enter(way, waiting.pop(), here)
-        finally:
-            for here, _ in way:
-                os.close(here)
-
-    def _enter(self, way: list[tuple[int, list[str]]], name: str, above: int | None) -> None:
-        try:
-            here = os.open(name, _OPEN, dir_fd=above)
+            found = os.stat(name, dir_fd=above, follow_symlinks=False)
+            self.taken += 512 * found.st_blocks
+            if stat.S_ISDIR(found.st_mode):
+                self._measure_all_in(os.open(name, _OPEN, dir_fd=above), depth + 1)
         except (FileNotFoundError, NotADirectoryError):
             self.moved = True
-            return
-        waiting: list[str] = []
-        way.append((here, waiting))
-        with os.scandir(here) as entries:
-            for entry in entries:
-                self._count += 1
-                if self._count > MAX_FILES:
-                    self.taken = float("inf")
-                    return
-                try:
-                    self.taken += 512 * entry.stat(follow_symlinks=False).st_blocks
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.name)
-                except FileNotFoundError:
-                    self.moved = True
+        except OSError:
+            self.taken = float("inf")
+
+    def _measure_all_in(self, folder: int, depth: int) -> None:
+        try:
+            with os.scandir(folder) as entries:
+                names = [entry.name for entry in islice(entries, MAX_FILES + 1)]
+            for name in names:
+                self._measure(name, folder, depth)
+        finally:
+            os.close(folder)
 
 
 def open_to_everybody(above: str = "/", depth: int = 3) -> list[str]:

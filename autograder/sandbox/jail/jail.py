@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import resource
 import socket
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from . import namespaces as ns
 from . import rootfs, seccomp
-from .visible import COURSE, INNER_UID
+from .visible import INNER_UID
 
 #: Address space beyond the memory limit, for thread arenas and mapped files: its page tables take 32 MiB.
 ADDRESS_ROOM = 16 << 30
@@ -21,6 +21,8 @@ class Jail:
 
     #: The level of isolation, as named in results.
     isolation: str
+    #: Files and folders that only permissions keep from children.
+    secret: Sequence[str] = ()
 
     def __init__(self, config: dict[str, Any]):
         self.limits: dict[str, Any] = config["limits"]
@@ -31,14 +33,11 @@ class Jail:
 
     def measure_baseline(self) -> None:
         """Record the memory that the libraries take: a child's limit comes on top of it."""
-        self.data_size, self.address_space = _size_of("VmData:"), _size_of("VmSize:")
+        self.data_size = ns.status_bytes("self", ("VmData:",))
+        self.address_space = ns.status_bytes("self", ("VmSize:",))
 
-    def needed(self, config: dict[str, Any]) -> list[str]:
-        """The paths of kit and data as a child sees them."""
-        return [config["kit"], *config["data"]]
-
-    def before_clone(self) -> None:
-        """Prepare the fork of a copy of this process."""
+    def seal(self) -> None:
+        """After the libraries are imported: close what was open for that."""
 
     def become_clone(self, outer_uid: int) -> None:
         """In the copy: take the next user id, so that its submissions run as another user."""
@@ -92,22 +91,19 @@ class NamespaceJail(Jail):
 
     def __init__(self, config: dict[str, Any]):
         self.pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-        self.shadowed = rootfs.shadowed_by_scratch(config)
+        self.shadowed = config["shadowed"]
         super().__init__(config)
 
-    def needed(self, config: dict[str, Any]) -> list[str]:
-        return [
-            f"{COURSE}/coursekit",
-            *(f"{COURSE}/data/{os.path.basename(path)}" for path in config["data"]),
-        ]
-
-    def before_clone(self) -> None:
-        ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
+    def seal(self) -> None:
+        rootfs.seal()
 
     def before_fork(self) -> None:
         """Make the next fork the first process of a new PID namespace."""
-        ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
         ns.unshare(ns.CLONE_NEWPID)
+
+    def after_fork(self, child: int) -> dict[str, Any]:
+        ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
+        return super().after_fork(child)
 
     def enter(self) -> None:
         os.setsid()  # a signal to the process group crosses PID namespaces
@@ -124,7 +120,7 @@ class NamespaceJail(Jail):
         self.set_limits()
         ns.drop_capabilities()
         ns.prctl(ns.PR_SET_DUMPABLE, 1)
-        seccomp.install()
+        seccomp.install(seccomp.program(reduced=False))
 
 
 def become_user(uid: int) -> None:
@@ -132,11 +128,3 @@ def become_user(uid: int) -> None:
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
-
-
-def _size_of(field: str) -> int:
-    """The memory of this process in bytes, from a field of /proc/self/status: VmData or VmSize."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1]) * 1024
-    raise RuntimeError(f"/proc/self/status has no {field}")

@@ -6,13 +6,12 @@ From version 6 on (Linux 6.12) it also confines signals and abstract sockets. St
 
 from __future__ import annotations
 
-import ctypes
 import os
 import stat
 import struct
 from collections.abc import Iterable
 
-from .namespaces import check, libc
+from . import namespaces as ns
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
 _ASK_VERSION = 1
@@ -29,6 +28,8 @@ _OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _IOCTL_DEV
 
 LOOK = READ_DIR
 READ = READ_FILE | READ_DIR | EXECUTE
+#: The rights to a process's own folder: all but making and controlling devices.
+EVERYTHING = ~(_MAKE_DEVICE | _IOCTL_DEV)
 READ_WRITE_DEVICE = READ_FILE | WRITE_FILE
 #: The first version that confines signals.
 SIGNALS_SINCE = 6
@@ -36,12 +37,10 @@ SIGNALS_SINCE = 6
 
 def version() -> int:
     """The version that the kernel offers; 0 for none."""
-    if libc is None:
+    try:
+        return ns.syscall("landlock_create_ruleset", _CREATE_RULESET, None, 0, _ASK_VERSION)
+    except (AttributeError, OSError):  # not Linux, or without Landlock
         return 0
-    answer = libc.syscall(
-        ctypes.c_long(_CREATE_RULESET), None, ctypes.c_size_t(0), ctypes.c_uint(_ASK_VERSION)
-    )
-    return max(0, int(answer))
 
 
 def _all_rights(offered: int) -> int:
@@ -51,53 +50,28 @@ def _all_rights(offered: int) -> int:
     return rights
 
 
-def everything() -> int:
-    """The rights to a process's own folder: all but making and controlling devices."""
-    return _all_rights(version()) & ~_MAKE_DEVICE & ~_IOCTL_DEV
+def restrict(rules: Iterable[tuple[str, int]]) -> None:
+    """Allow each (path, rights), on a file, or on a folder and everything below it, and nothing else from now on.
 
-
-class Ruleset:
-    """The rights that this process keeps after ``enforce``. Raises ``OSError`` with the system call's name."""
-
-    def __init__(self) -> None:
-        offered = version()
-        self.rights = _all_rights(offered)
-        attributes = struct.pack("=QQQ", self.rights, _TCP, _SCOPE_ABSTRACT_SOCKETS | _SCOPE_SIGNALS)
-        size = 8 if offered < 4 else 16 if offered < SIGNALS_SINCE else 24
-        made = libc.syscall(
-            ctypes.c_long(_CREATE_RULESET), attributes, ctypes.c_size_t(size), ctypes.c_uint(0)
-        )
-        self.descriptor = check("landlock_create_ruleset", made)
-
-    def allow(self, path: str, rights: int) -> None:
-        """Allow ``rights`` on a file, or on a folder and everything below it. A missing path is ignored."""
+    That holds for this process and all that it starts. A missing path is ignored. NO_NEW_PRIVS must be set.
+    """
+    offered = version()
+    rights_offered = _all_rights(offered)
+    attributes = struct.pack("=QQQ", rights_offered, _TCP, _SCOPE_ABSTRACT_SOCKETS | _SCOPE_SIGNALS)
+    size = 8 if offered < 4 else 16 if offered < SIGNALS_SINCE else 24
+    ruleset = ns.syscall("landlock_create_ruleset", _CREATE_RULESET, attributes, size, 0)
+    for path, rights in rules:
         try:
             place = os.open(path, _O_PATH | os.O_CLOEXEC)
         except OSError:
-            return
-        try:
-            folder = stat.S_ISDIR(os.fstat(place).st_mode)
-            allowed = rights & self.rights & (-1 if folder else _OF_FILES)
+            continue
+        folder = stat.S_ISDIR(os.fstat(place).st_mode)
+        if allowed := rights & rights_offered & (-1 if folder else _OF_FILES):
             rule = struct.pack("=Qi", allowed, place)
-            if allowed:
-                added = libc.syscall(
-                    ctypes.c_long(_ADD_RULE), ctypes.c_int(self.descriptor), ctypes.c_int(_PATH_BENEATH), rule,
-                    ctypes.c_uint(0),
-                )  # fmt: skip
-                check(f"landlock_add_rule {path}", added)
-        finally:
-            os.close(place)
-
-    def allow_all(self, rules: Iterable[tuple[str, int]]) -> None:
-        """Allow each (path, rights)."""
-        for path, rights in rules:
-            self.allow(path, rights)
-
-    def enforce(self) -> None:
-        """Apply the rules to this process and all processes that it starts. NO_NEW_PRIVS must be set."""
-        done = libc.syscall(ctypes.c_long(_RESTRICT_SELF), ctypes.c_int(self.descriptor), ctypes.c_uint(0))
-        check("landlock_restrict_self", done)
-        os.close(self.descriptor)
+            ns.syscall(f"landlock_add_rule {path}", _ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
+        os.close(place)
+    ns.syscall("landlock_restrict_self", _RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
 
 
 def rules_except(path: str, hidden: Iterable[str]) -> list[tuple[str, int]]:

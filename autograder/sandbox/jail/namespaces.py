@@ -10,6 +10,7 @@ import ctypes
 import errno
 import os
 import platform
+import struct
 import sys
 from pathlib import Path
 from typing import Any
@@ -34,12 +35,13 @@ MNT_DETACH = 0x2
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
 PR_CAPBSET_DROP = 24
+PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 
 _AT_FDCWD = -100
 _AT_RECURSIVE = 0x8000
-_MOUNT_ATTR = {MS_RDONLY: 0x1, MS_NOSUID: 0x2, MS_NODEV: 0x4, MS_NOEXEC: 0x8}
 _SYS_MOUNT_SETATTR = 442  # the same number on every architecture
 _SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
@@ -56,6 +58,12 @@ def check(name: str, result: int) -> int:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
     return result
+
+
+def syscall(name: str, number: int, *arguments: int | bytes | None) -> int:
+    """A system call that the C library has no function for; ``bytes`` are passed as a pointer."""
+    words = (ctypes.c_long(each) if isinstance(each, int) else each for each in arguments)
+    return check(name, libc.syscall(ctypes.c_long(number), *words))
 
 
 def unshare(flags: int) -> None:
@@ -78,17 +86,10 @@ def mount(source: str, target: str, kind: str | None = None, flags: int = 0, dat
 def bind(source: str, target: str, flags: int) -> None:
     """Bind-mount ``source``, with all mounts below it, at ``target``, and set ``flags`` on all of them."""
     mount(source, target, None, MS_BIND | MS_REC)
-    attributes = sum(attribute for flag, attribute in _MOUNT_ATTR.items() if flags & flag)
-    structure = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
-    result = libc.syscall(
-        ctypes.c_long(_SYS_MOUNT_SETATTR),
-        ctypes.c_int(_AT_FDCWD),
-        ctypes.c_char_p(os.fsencode(target)),
-        ctypes.c_uint(_AT_RECURSIVE),
-        ctypes.byref(structure),
-        ctypes.c_size_t(ctypes.sizeof(structure)),
-    )
-    check(f"mount_setattr {target}", result)
+    attributes = struct.pack("=4Q", flags, 0, 0, 0)  # the flags of mount(2) have the same values
+    place = os.fsencode(target)
+    words = (_AT_FDCWD, place, _AT_RECURSIVE, attributes, len(attributes))
+    syscall(f"mount_setattr {target}", _SYS_MOUNT_SETATTR, *words)
 
 
 def unmount(target: str) -> None:
@@ -99,16 +100,15 @@ def unmount(target: str) -> None:
 def enter_root(folder: str) -> None:
     """Make ``folder`` (a mount point) the root filesystem, and detach the old one."""
     os.chdir(folder)
-    number = _SYS_PIVOT_ROOT[platform.machine()]
-    check("pivot_root", libc.syscall(ctypes.c_long(number), b".", b"."))
+    syscall("pivot_root", _SYS_PIVOT_ROOT[platform.machine()], b".", b".")
     unmount(".")
     os.chdir("/")
 
 
-def prctl(option: int, value: int) -> int:
-    """prctl(2) with one argument."""
-    arguments = [ctypes.c_ulong(argument) for argument in (value, 0, 0, 0)]
-    return check(f"prctl {option}", libc.prctl(ctypes.c_int(option), *arguments))
+def prctl(option: int, *values: int) -> int:
+    """prctl(2)."""
+    words = [ctypes.c_ulong(value) for value in (*values, 0, 0, 0)[:4]]
+    return check(f"prctl {option}", libc.prctl(ctypes.c_int(option), *words))
 
 
 def map_user(inner: int, outer_uid: int, outer_gid: int) -> None:
@@ -129,10 +129,8 @@ def drop_capabilities() -> None:
 
 def clear_capabilities() -> None:
     """Drop every capability that this process has."""
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
-    empty = (ctypes.c_uint32 * 6)()
-    number = _SYS_CAPSET[platform.machine()]
-    check("capset", libc.syscall(ctypes.c_long(number), ctypes.byref(header), ctypes.byref(empty)))
+    header = struct.pack("=2I", _CAPABILITY_VERSION, 0)
+    syscall("capset", _SYS_CAPSET[platform.machine()], header, bytes(24))
 
 
 def parents() -> dict[int, int]:
@@ -144,11 +142,18 @@ def parents() -> dict[int, int]:
     return found
 
 
-def _read_sysctl(path: str) -> str:
+#: The fields of a process's status that count as its memory: anonymous and shared pages, and the tables that map them.
+_MEMORY = ("RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:")
+
+
+def status_bytes(pid: int | str, fields: tuple[str, ...] = _MEMORY, file: str = "status") -> int:
+    """The sum of fields of a process's status in /proc in bytes; 0 if it has ended or the file cannot be read."""
     try:
-        return Path(path).read_text().strip()
+        with open(f"/proc/{pid}/{file}") as status:
+            lines = status.read().splitlines()
     except OSError:
-        return ""
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith(fields)) * 1024
 
 
 def unsupported() -> str | None:
@@ -158,6 +163,17 @@ def unsupported() -> str | None:
     if platform.machine() not in _SYS_CAPSET:
         return f"the sandbox needs x86_64 or aarch64, and this machine is {platform.machine()}"
     return None
+
+
+#: The kernel's switches for user namespaces: file, value that forbids them, and what to do. After the first: for ordinary users.
+_SWITCHES = (
+    ("/proc/sys/user/max_user_namespaces", "0",
+     "user namespaces are switched off: `sudo sysctl user.max_user_namespaces=10000` allows them"),
+    ("/proc/sys/kernel/unprivileged_userns_clone", "0",
+     "user namespaces are forbidden to ordinary users: `sudo sysctl kernel.unprivileged_userns_clone=1` allows them"),
+    ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
+     "AppArmor forbids user namespaces to ordinary users: `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0` allows them"),
+)  # fmt: skip
 
 
 def probe() -> str | None:
@@ -172,20 +188,10 @@ def probe() -> str | None:
         return (
             f"namespaces need Linux 5.12 or later here, and this is {platform.release()}: update the kernel"
         )
-    if _read_sysctl("/proc/sys/user/max_user_namespaces") == "0":
-        return "user namespaces are switched off: `sudo sysctl user.max_user_namespaces=10000` allows them"
-    if os.geteuid() == 0:
-        return None
-    if _read_sysctl("/proc/sys/kernel/unprivileged_userns_clone") == "0":
-        return (
-            "user namespaces are forbidden to ordinary users: "
-            "`sudo sysctl kernel.unprivileged_userns_clone=1` allows them"
-        )
-    if _read_sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
-        return (
-            "AppArmor forbids user namespaces to ordinary users: "
-            "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0` allows them"
-        )
+    for file, closed, sentence in _SWITCHES[: 1 if os.geteuid() == 0 else None]:
+        with contextlib.suppress(OSError):
+            if Path(file).read_text().strip() == closed:
+                return sentence
     return None
 
 

@@ -7,7 +7,6 @@ network. Each submission's files lie in its own folder, and the processes that i
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import secrets
 import shutil
@@ -22,7 +21,6 @@ from . import namespaces as ns
 from .jail import Jail, become_user
 from .visible import DEVICES, OUTER_UID, SYSTEM_FILES, SYSTEM_FOLDERS
 
-PR_SET_CHILD_SUBREAPER = 36
 #: Files in which NumPy, PyTorch and the C library look up facts about the machine.
 _ABOUT_THE_MACHINE = (
     "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/filesystems", "/proc/sys/vm/overcommit_memory",
@@ -52,8 +50,7 @@ class ReducedJail(Jail):
         )
         self.isolation = f"reduced ({', '.join(name for name, there in parts if there)})"
         self.folder = config["work_folder"]
-        self.python = [path for path in config["python"] if os.path.exists(path)]
-        self.rules = _rules(config, self.python) if self.landlock else []
+        self.rules = _rules(config) if self.landlock else []
         # Without Landlock, these must not be readable to other users.
         self.secret = [] if self.landlock else sorted({*config["hidden"], *config["private"]}, key=len)
         # Without Landlock, a submission with its own user id may leave files in folders that all users share.
@@ -63,13 +60,13 @@ class ReducedJail(Jail):
         self.scratch: dict[int, str] = {}
         self.next_scratch = ""
         self.left: list[str] = []
-        ns.prctl(PR_SET_CHILD_SUBREAPER, 1)
+        ns.prctl(ns.PR_SET_CHILD_SUBREAPER, 1)
         super().__init__(config)
 
     def become_clone(self, outer_uid: int) -> None:
         super().become_clone(outer_uid if self.outer_uid else 0)
         self.scratch, self.left = {}, []
-        ns.prctl(PR_SET_CHILD_SUBREAPER, 1)
+        ns.prctl(ns.PR_SET_CHILD_SUBREAPER, 1)
 
     def before_fork(self) -> None:
         """Clean up, and choose a folder whose name the previous submission, perhaps of the same user id, cannot guess."""
@@ -84,30 +81,23 @@ class ReducedJail(Jail):
         if child in self.scratch:
             self.left.append(self.scratch.pop(child))
 
-    def clear(self) -> None:
+    def clear(self, seconds: float = SECONDS_TO_REMOVE) -> None:
         """End what ended submissions left running, and remove their files.
 
         Removal stops after some seconds, because no other request is served meanwhile; the next call goes on.
         """
-        if self.left:
-            self._end_strays()
-            if not self.scratch:  # else they may belong to a running submission
-                self._add_elsewhere()
-            self._remove_left(SECONDS_TO_REMOVE)
-
-    def close(self) -> None:
-        self.left += self.scratch.values()
-        self.scratch = {}
+        if not self.left:
+            return
         self._end_strays()
-        self._add_elsewhere()
-        self._remove_left(float("inf"))  # until done, or until the harness takes over
-
-    def _add_elsewhere(self) -> None:
-        self.left += set(folders.owned(self.elsewhere, self.outer_uid)) - set(self.left)
-
-    def _remove_left(self, seconds: float) -> None:
+        if not self.scratch:  # else they may belong to a running submission
+            self.left += set(folders.owned(self.elsewhere, self.outer_uid)) - set(self.left)
         until = time.monotonic() + seconds
         self.left = [path for path in self.left if not folders.remove(path, until - time.monotonic())]
+
+    def close(self) -> None:
+        for child in [*self.scratch]:
+            self.ended(child)
+        self.clear(float("inf"))  # until done, or until the harness takes over
 
     def _end_strays(self) -> None:
         """End the children that this process did not fork: processes that ended submissions left running."""
@@ -124,13 +114,10 @@ class ReducedJail(Jail):
         os.setsid()
         beside = 0 if self.outer_uid else _tasks_of(os.getuid())
         self._make_scratch()
-        ns.prctl(PR_SET_CHILD_SUBREAPER, 1)
+        ns.prctl(ns.PR_SET_CHILD_SUBREAPER, 1)
         if self.outer_uid:
             become_user(self.outer_uid)
             ns.prctl(ns.PR_SET_DUMPABLE, 1)  # makes its own /proc/self readable
-            for path in self.python:
-                if not os.access(path, os.R_OK):
-                    raise PermissionError(errno.EACCES, f"another user cannot read Python's files in {path}")
         os.umask(0o077)
         os.chdir(f"{self.next_scratch}/lab")
         os.environ.update(
@@ -153,24 +140,14 @@ class ReducedJail(Jail):
         ns.clear_capabilities()
         ns.prctl(ns.PR_SET_NO_NEW_PRIVS, 1)
         if self.landlock:
-            rules = landlock.Ruleset()
-            rules.allow_all(self.rules)
-            rules.allow_all((path, landlock.READ) for path in _ABOUT_THE_MACHINE)
-            rules.allow(self.next_scratch, landlock.everything())
-            rules.enforce()
-        seccomp.install(reduced=True)
-
-    def open_secret(self) -> str:
-        """In a child: a sentence about a secret file that it can read; "" for none."""
-        for path in self.secret:
-            if os.access(path, os.R_OK) or os.access(path, os.X_OK):
-                return f"without Landlock submissions can read {path}: `chmod o-rwx {path}` keeps them out"
-        return ""
+            about = ((path, landlock.READ) for path in _ABOUT_THE_MACHINE)
+            landlock.restrict([*self.rules, *about, (self.next_scratch, landlock.EVERYTHING)])
+        seccomp.install(seccomp.program(reduced=True))
 
 
-def _rules(config: dict[str, Any], python: list[str]) -> list[tuple[str, int]]:
+def _rules(config: dict[str, Any]) -> list[tuple[str, int]]:
     """Landlock's rules for the files that every child may read."""
-    visible = (path for path in (*SYSTEM_FOLDERS, *SYSTEM_FILES, *python) if os.path.exists(path))
+    visible = (path for path in (*SYSTEM_FOLDERS, *SYSTEM_FILES, *config["python"]) if os.path.exists(path))
     rules = [rule for path in visible for rule in landlock.rules_except(path, config["hidden"])]
     rules += [(path, landlock.READ) for path in (os.path.dirname(config["kit"]), *config["data"])]
     return rules + [(f"/dev/{name}", landlock.READ_WRITE_DEVICE) for name in DEVICES]

@@ -30,10 +30,10 @@ _ETC = {
 
 
 def build(config: dict[str, Any]) -> None:
-    """Build the root from the configuration's paths and move into it.
+    """Build the root from the configuration's paths and move into it. Then ``kit``, ``data`` and ``harness`` are paths inside.
 
     ``python``, ``hidden``: folders; ``kit``: the kit's folder; ``data``: files and folders; ``harness``: the
-    folder of the package ``autograder.sandbox``.
+    folder of the package ``autograder.sandbox``. ``shadowed`` becomes the paths that each child's scratch space would hide.
     """
     ns.mount("none", "/", None, ns.MS_REC | ns.MS_PRIVATE)
     ns.mount("tmpfs", _STAGING, "tmpfs", ns.MS_NOSUID | ns.MS_NODEV, "mode=755,size=4m")
@@ -53,6 +53,9 @@ def build(config: dict[str, Any]) -> None:
         (root / "etc" / name).write_text(text)
     ns.mount("proc", str(root / "proc"), "proc", ns.MS_NOSUID | ns.MS_NODEV | ns.MS_NOEXEC)
     ns.enter_root(_STAGING)
+    config["shadowed"] = _shadowed_by_scratch([target for target, source in plan if source])
+    config["kit"], config["harness"] = f"{COURSE}/coursekit", HARNESS
+    config["data"] = [_place_of_data(path) for path in config["data"]]
 
 
 def seal() -> None:
@@ -75,8 +78,12 @@ def _mount_plan(config: dict[str, Any]) -> list[tuple[str, str | None]]:
     plan[f"{COURSE}/coursekit"] = config["kit"]
     plan[HARNESS] = config["harness"]
     for path in config["data"]:
-        plan[f"{COURSE}/data/{os.path.basename(path)}"] = path
+        plan[_place_of_data(path)] = path
     return sorted(plan.items(), key=lambda item: item[0].count("/"))
+
+
+def _place_of_data(path: str) -> str:
+    return f"{COURSE}/data/{os.path.basename(path)}"
 
 
 def _names_of_hidden(hidden: list[str], visible: list[str]) -> Iterator[str]:
@@ -125,11 +132,9 @@ def _make_dev(root: Path) -> None:
     (dev / "shm").symlink_to("/tmp")
 
 
-def shadowed_by_scratch(config: dict[str, Any]) -> list[str]:
+def _shadowed_by_scratch(visible: list[str]) -> list[str]:
     """The visible folders that each child's scratch space would hide, such as an environment in /tmp."""
-    inside = [
-        path for path, source in _mount_plan(config) if source and path.startswith(("/tmp/", f"{HOME}/"))
-    ]
+    inside = [path for path in visible if path.startswith(("/tmp/", f"{HOME}/"))]
     return [path for path in inside if not any(path.startswith(f"{other}/") for other in inside)]
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import importlib.util
+import importlib
 import io
 import json
 import os
@@ -26,29 +26,11 @@ import sys
 import time
 import types
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 MAX_LINE = 1 << 20
-
-
-def load_package(folder: str) -> None:
-    """Import the package ``autograder.sandbox`` from ``folder`` under the name ``sandbox``, regardless of sys.path."""
-    spec = importlib.util.spec_from_file_location(
-        "sandbox", f"{folder}/__init__.py", submodule_search_locations=[folder]
-    )
-    assert spec is not None and spec.loader is not None
-    package = importlib.util.module_from_spec(spec)
-    sys.modules["sandbox"] = package
-    spec.loader.exec_module(package)
-
-
-def relocate_package(old: str, new: str) -> None:
-    """Import further modules of the package from ``new``, its place in the new root, instead of ``old``."""
-    for name, module in list(sys.modules.items()):
-        if name == "sandbox" or name.startswith("sandbox."):
-            for path in getattr(module, "__path__", []):
-                module.__path__[:] = [new + path.removeprefix(old)]
 
 
 class Control:
@@ -115,28 +97,33 @@ def enter_namespaces(config: dict[str, Any]) -> None:
 
 
 def choose_jail(config: dict[str, Any]) -> Any:
-    """Enter namespaces or, if the configuration allows it, prepare a jail without them. Returns the jail's class.
+    """Enter namespaces or, if the configuration allows it, prepare a jail without them. Returns the jail.
 
     Returns in the process that goes on. Raises ``NoIsolation`` if the isolation is not sufficient.
     """
     from sandbox.jail import reduced
     from sandbox.jail.jail import NamespaceJail
 
+    def try_namespaces() -> str:
+        inside = dict(config)
+        enter_namespaces(inside)
+        return said_by_child(str, NamespaceJail(inside))
+
     if config["closed"]:
         reduced.copy_course(config)
-    trouble = config["lacking"] or try_namespaces(config)
+    may_do_without = config["least"] != "namespaces"
+    trouble = config["lacking"] or (said_by_child(try_namespaces) if may_do_without else "")
     if not trouble:
-        return NamespaceJail
-    if config["least"] == "namespaces":
-        raise NoIsolation(trouble)
+        enter_namespaces(config)
+        return NamespaceJail(config)
     reduced.lay_out(config)
     left = []
     for uid in dict.fromkeys((config["outer_uid"], 0)):
         config["outer_uid"] = uid
         jail = reduced.ReducedJail(config)
-        why = reduced.lacking(uid) or trial(jail, jail.open_secret)
+        why = reduced.lacking(uid) or said_by_child(partial(wrong_inside, config, jail), jail)
         if not why:
-            return reduced.ReducedJail
+            return jail
         left.append(why)
     raise NoIsolation(f"{trouble}; {left[0]}")
 
@@ -156,46 +143,16 @@ def in_words(error: BaseException) -> str:
     return f"the sandbox could not be prepared: {type(error).__name__}: {error}"
 
 
-def try_namespaces(config: dict[str, Any]) -> str:
-    """Enter the namespaces in a copy of this process and return "" there. On failure, return the reason in this process."""
-    from sandbox.jail import namespaces as ns
-    from sandbox.jail.jail import NamespaceJail
-
+def said_by_child(look: Callable[[], str], jail: Any = None) -> str:
+    """Call ``look`` in a forked child, inside the jail if there is one. Returns its sentence about what is wrong, or ""."""
     reader, writer = os.pipe()
-    copy = os.fork()
-    if copy == 0:
-        os.close(reader)
-        try:
-            ns.prctl(ns.PR_SET_PDEATHSIG, signal.SIGKILL)
-            enter_namespaces(config)
-            trouble = trial(NamespaceJail(config))
-        except OSError as error:
-            trouble = in_words(error)
-        if trouble:
-            os.write(writer, trouble.encode())
-            os._exit(71)
-        os.close(writer)
-        return ""
-    os.close(writer)
-    with os.fdopen(reader) as answer:
-        trouble = answer.read()
-    if not trouble:
-        os.closerange(3, 1024)
-    _, status = os.waitpid(copy, 0)
-    if not trouble:  # the copy served in this process's place
-        os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
-    return trouble
-
-
-def trial(jail: Any, look: Callable[[], str] = str) -> str:
-    """Fork a child into the jail and call ``look`` there. Returns its sentence about what is wrong, or ""."""
-    reader, writer = os.pipe()
-    jail.before_fork()
+    if jail is not None:
+        jail.before_fork()
     child = os.fork()
-    jail.after_fork(child)
     if child == 0:
         try:
-            jail.enter()
+            if jail is not None:
+                jail.enter()
             os.write(writer, look().encode())
         except BaseException as error:
             os.write(writer, in_words(error).encode())
@@ -204,16 +161,21 @@ def trial(jail: Any, look: Callable[[], str] = str) -> str:
     with os.fdopen(reader) as answer:
         trouble = answer.read()
     os.waitpid(child, 0)
-    jail.ended(child)
-    jail.clear()
+    if jail is not None:
+        jail.after_fork(child)
+        jail.ended(child)
+        jail.clear()
     return trouble
 
 
-def unreadable_imports(config: dict[str, Any], jail: Any) -> str:
-    """In a child's jail: a sentence about files that its imports need and it cannot read; "" for none."""
+def wrong_inside(config: dict[str, Any], jail: Any) -> str:
+    """In a child's jail: a sentence about files that it can read and must not, or needs and cannot read; "" for none."""
     from sandbox.jail import visible
 
-    closed = visible.unreadable(jail.needed(config)) or (
+    for path in jail.secret:
+        if os.access(path, os.R_OK) or os.access(path, os.X_OK):
+            return f"without Landlock submissions can read {path}: `chmod o-rwx {path}` keeps them out"
+    closed = visible.unreadable([config["kit"], *config["data"]]) or (
         config["outer_uid"] and visible.unreadable_packages(config["hidden"])
     )
     return (
@@ -256,8 +218,7 @@ def import_modules(names: list[str]) -> None:
         warm_up_torch(sys.modules["torch"])
     if "torch.optim" in names:
         warm_up_optimizers(sys.modules["torch"])
-    if thread_count() != 1:
-        raise RuntimeError(f"a library started threads ({thread_count()} run): a safe fork needs one")
+    require_one_thread()
 
 
 def warm_up_torch(torch: Any) -> None:
@@ -277,12 +238,13 @@ def warm_up_optimizers(torch: Any) -> None:
     torch.manual_seed(0)
 
 
-def thread_count() -> int:
-    """The number of this process's threads, after a short wait for ending threads."""
+def require_one_thread() -> None:
+    """Wait shortly for ending threads. Raises ``RuntimeError`` if this process still has several."""
     deadline = time.monotonic() + 2.0
-    while (count := len(os.listdir("/proc/self/task"))) > 1 and time.monotonic() < deadline:
+    while (count := len(os.listdir("/proc/self/task"))) > 1:
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"a library started threads ({count} run): a safe fork needs one")
         time.sleep(0.01)
-    return count
 
 
 def run_child(descriptor: int, jail: Any, lab_shell: Any) -> None:
@@ -337,7 +299,6 @@ def serve(control: Control, jail: Any, lab_shell: Any) -> None:
             continue
         descriptor = control.descriptors.pop(0)
         if "clone" in message:
-            jail.before_clone()
             if (copy := os.fork()) == 0:
                 control.socket.close()
                 control = Control(socket.socket(fileno=descriptor))
@@ -419,22 +380,19 @@ def main() -> None:
         return
     sys.argv[1:] = []
     gc.disable()  # until the imports are over: they make many objects and no garbage
-    load_package(config["harness"])
-    from sandbox.jail import rootfs, visible
-    from sandbox.jail.jail import NamespaceJail
+    sys.path.insert(0, os.path.dirname(config["harness"]))
+    import sandbox  # ``autograder.sandbox`` under this name: the rest of the harness cannot be imported
 
+    del sys.path[0]
     try:
-        jail_of = choose_jail(config)
-        inside = jail_of is NamespaceJail
-        sys.path.insert(0, visible.COURSE if inside else os.path.dirname(config["kit"]))
-        relocate_package(config["harness"], rootfs.HARNESS if inside else config["harness"])
+        jail = choose_jail(config)
+        sys.path.insert(0, os.path.dirname(config["kit"]))
+        sandbox.__path__[:] = [config["harness"]]  # its place in the new root
         lab_shell = import_libraries(config)
-        if inside:
-            rootfs.seal()
-        if thread_count() != 1:
-            raise RuntimeError(f"a library started threads ({thread_count()} run): a safe fork needs one")
-        jail = jail_of(config)
-        if trouble := trial(jail, lambda: unreadable_imports(config, jail)):
+        require_one_thread()
+        jail.seal()
+        jail.measure_baseline()
+        if trouble := said_by_child(partial(wrong_inside, config, jail), jail):
             raise NoIsolation(trouble)
     except Exception as error:
         report_failure(control, in_words(error))

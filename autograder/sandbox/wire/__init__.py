@@ -17,9 +17,8 @@ when a tensor is sent).
 """
 
 from .decode import decode, frame_lengths
-from .encode import encode
+from .encode import drained, encode
 from .types import (
-    LIMITS,
     MAGIC,
     PREFIX,
     TORCH_DTYPES,
@@ -31,7 +30,6 @@ from .types import (
 )
 
 __all__ = [
-    "LIMITS",
     "MAGIC",
     "PREFIX",
     "TORCH_DTYPES",
@@ -40,6 +38,7 @@ __all__ = [
     "WireError",
     "clean_text",
     "decode",
+    "drained",
     "encode",
     "frame_lengths",
     "type_name",

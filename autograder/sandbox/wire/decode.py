@@ -7,7 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -31,8 +31,6 @@ PART_BYTES, ARRAY_BYTES, TENSOR_BYTES, GENERATOR_BYTES = 64, 256, 1024, 8192
 AXIS_BYTES, REFERENCE_BYTES = 16, 256
 #: The most bytes of all objects of one frame.
 MAX_HELD_BYTES = 256 << 20
-
-_Set = TypeVar("_Set", set[Any], frozenset[Any])
 
 
 def decode(
@@ -145,11 +143,18 @@ class Decoder:
             self.hold(sys.getsizeof(text))
         return text
 
-    def set_of(self, tree: list[Any], depth: int, kind: type[_Set]) -> _Set:
+    def decode_set(self, tree: list[Any], depth: int) -> set[Any] | frozenset[Any]:
         """A set, whose table has up to eight places for each item."""
+        kind = set if tree[0] == "s" else frozenset
         items = kind(_checked_keys(self.decode_items(tree, depth)))
         self.hold(sys.getsizeof(items))
         return items
+
+    def decode_buffer(self, tree: list[Any], depth: int) -> Any:
+        if len(tree) != 1:
+            _malformed("a part with too many items")
+        buffer = self.next_buffer()
+        return bytes(buffer) if tree[0] != "S" else self.text(str(buffer, "utf-8", "surrogatepass"))
 
     def decode_items(self, tree: list[Any], depth: int) -> list[Any]:
         self.spend(len(tree) - 1)
@@ -162,31 +167,22 @@ class Decoder:
             _malformed("a whole number with too many digits")
         return int(digits, 16)
 
-    def decode_complex(self, tree: list[Any], depth: int) -> complex:
-        _, real, imaginary = tree
-        if type(real) is not float or type(imaginary) is not float:
-            _malformed("a complex number")
-        return complex(real, imaginary)
-
     def decode_dict(self, tree: list[Any], depth: int) -> dict[Any, Any]:
         parts = self.decode_items(tree, depth)
         if len(parts) % 2:
             _malformed("a dict with a key too many")
         return dict(zip(_checked_keys(parts[::2]), parts[1::2], strict=True))
 
-    def decode_range(self, tree: list[Any], depth: int) -> range:
+    def decode_fields(self, tree: list[Any], depth: int) -> Any:
+        """A value of a few parts, by ``_FIELDS``."""
+        count, kinds, make = _FIELDS[tree[0]]
         parts = self.decode_items(tree, depth)
-        if len(parts) != 3 or not all(type(part) is int for part in parts):
-            _malformed("whole numbers")
-        value = range(*parts)
-        self.spend(_length(value))  # a reader may turn it into that many numbers
+        if len(parts) != count or not all(type(part) in kinds for part in parts):
+            _malformed("the parts of a value")
+        value = make(*parts)
+        if type(value) is range:
+            self.spend(_length(value))  # a reader may turn it into that many numbers
         return value
-
-    def decode_slice(self, tree: list[Any], depth: int) -> slice:
-        start, stop, step = self.decode_items(tree, depth)
-        if not all(part is None or type(part) is int for part in (start, stop, step)):
-            _malformed("a slice")
-        return slice(start, stop, step)
 
     def checked_shape(self, shape: Any) -> tuple[int, ...]:
         if type(shape) is not list or len(shape) > MAX_DIMENSIONS:
@@ -212,10 +208,12 @@ class Decoder:
             _malformed("an array of strings with a character that does not exist")
         return flat
 
-    def decode_array(self, tree: list[Any], depth: int) -> np.ndarray:
+    def decode_array(self, tree: list[Any], depth: int) -> Any:
         _, code, shape, layout = tree
         dtype, shape = _dtype(code), self.checked_shape(shape)
         flat = self.array_from_buffer(dtype, shape)
+        if layout == "number" and not shape:
+            return flat[0]
         if layout == "C" or (layout == "S" and not shape):
             return flat.reshape(shape)
         if layout == "F":
@@ -227,27 +225,18 @@ class Decoder:
         strided[...] = flat.reshape(shape)
         return strided
 
-    def decode_number(self, tree: list[Any], depth: int) -> Any:
-        _, code = tree
-        return self.array_from_buffer(_dtype(code), ())[0]
-
     def decode_generator(self, tree: list[Any], depth: int) -> np.random.Generator:
-        _, state, inc, has_uint32, uinteger = tree
+        state, inc, has_uint32, uinteger = parts = self.decode_items(tree, depth)
         self.hold(GENERATOR_BYTES)
-        state, inc = (self.decode_tree(part, depth) for part in (state, inc))
-        whole = _fits_bits(state, 128) and _fits_bits(inc, 128) and _fits_bits(uinteger, 32)
-        if not whole or type(has_uint32) is not int or has_uint32 not in (0, 1):
-            _malformed("a generator's state")
+        for part, bits in zip(parts, (128, 128, 1, 32), strict=True):
+            if type(part) is not int or not 0 <= part < 1 << bits:
+                _malformed("a generator's state")
         # The seed only matters to spawn(): derive it from the state, so that runs repeat.
-        bits = np.random.PCG64(state & 0xFFFFFFFFFFFFFFFF)
-        inner: Any = {"state": state, "inc": inc}
-        bits.state = {
-            "bit_generator": "PCG64",
-            "state": inner,
-            "has_uint32": has_uint32,
-            "uinteger": uinteger,
-        }
-        return np.random.Generator(bits)
+        generator = np.random.PCG64(state & 0xFFFFFFFFFFFFFFFF)
+        whole: Any = {"bit_generator": "PCG64", "state": {"state": state, "inc": inc}}
+        whole |= {"has_uint32": has_uint32, "uinteger": uinteger}
+        generator.state = whole
+        return np.random.Generator(generator)
 
     def decode_tensor(self, tree: list[Any], depth: int) -> Any:
         import torch
@@ -263,23 +252,15 @@ class Decoder:
             _malformed("a tensor's type")
         return tensor.requires_grad_(True) if requires_grad else tensor
 
-    def decode_torch_dtype(self, tree: list[Any], depth: int) -> Any:
-        import torch
-
-        _, name = tree
-        if name not in TORCH_DTYPES:
-            _malformed("a tensor's type")
-        return getattr(torch, name)
-
     def decode_torch_generator(self, tree: list[Any], depth: int) -> Any:
         import torch
 
         self.hold(GENERATOR_BYTES)
         generator = torch.Generator()
-        state = bytes(self.next_buffer())
-        if len(tree) != 1 or len(state) != generator.get_state().numel():
+        state = np.frombuffer(self.decode_buffer(tree, depth), np.uint8)
+        if len(state) != generator.get_state().numel():
             _malformed("a generator's state")
-        generator.set_state(torch.from_numpy(np.frombuffer(state, np.uint8).copy()))
+        generator.set_state(torch.from_numpy(state.copy()))
         return generator
 
     def decode_reference(self, tree: list[Any], depth: int) -> Any:
@@ -295,14 +276,17 @@ class Decoder:
             _malformed("a type's name")
         raise OpaqueError(name)
 
-    def decode_array_type(self, tree: list[Any], depth: int) -> np.dtype:
-        _, code = tree
-        self.hold(PART_BYTES)
-        return _dtype(code)
-
-    def decode_scalar_type(self, tree: list[Any], depth: int) -> type:
+    def decode_type(self, tree: list[Any], depth: int) -> Any:
+        """The type of an array's or tensor's items, or of a number or text."""
         _, name = tree
-        return SCALAR_TYPES[name]
+        self.hold(PART_BYTES)
+        if name in SCALAR_TYPES:
+            return SCALAR_TYPES[name]
+        if name in (f"torch.{kind}" for kind in TORCH_DTYPES):
+            import torch
+
+            return getattr(torch, name.removeprefix("torch."))
+        return _dtype(name)
 
 
 def _length(value: range) -> int:
@@ -332,38 +316,28 @@ def _checked_keys(keys: list[Any]) -> list[Any]:
     return keys
 
 
-def _fits_bits(value: Any, bits: int) -> bool:
-    return type(value) is int and 0 <= value < 1 << bits
-
-
-def _no_operands(tree: list[Any], value: Any) -> Any:
-    if len(tree) != 1:
-        _malformed("a part with too many items")
-    return value
-
+#: Tag -> the number of parts, their types, and what makes the value.
+_FIELDS: dict[str, tuple[int, tuple[type, ...], Callable[..., Any]]] = {
+    "c": (2, (float,), complex),
+    "r": (3, (int,), range),
+    "sl": (3, (int, type(None)), slice),
+    "e": (0, (), lambda: ...),
+}
 
 DECODERS: dict[str, Callable[[Decoder, list[Any], int], Any]] = {
+    **dict.fromkeys(_FIELDS, Decoder.decode_fields),
     "I": Decoder.decode_integer,
-    "c": Decoder.decode_complex,
-    "S": lambda decoder, tree, depth: _no_operands(
-        tree, decoder.text(str(decoder.next_buffer(), "utf-8", "surrogatepass"))
-    ),
-    "b": lambda decoder, tree, depth: _no_operands(tree, bytes(decoder.next_buffer())),
+    "S": Decoder.decode_buffer,
+    "b": Decoder.decode_buffer,
     "l": Decoder.decode_items,
     "t": lambda decoder, tree, depth: tuple(decoder.decode_items(tree, depth)),
-    "s": lambda decoder, tree, depth: decoder.set_of(tree, depth, set),
-    "z": lambda decoder, tree, depth: decoder.set_of(tree, depth, frozenset),
+    "s": Decoder.decode_set,
+    "z": Decoder.decode_set,
     "d": Decoder.decode_dict,
-    "r": Decoder.decode_range,
-    "sl": Decoder.decode_slice,
-    "e": lambda decoder, tree, depth: _no_operands(tree, ...),
     "a": Decoder.decode_array,
-    "n": Decoder.decode_number,
-    "y": Decoder.decode_array_type,
-    "k": Decoder.decode_scalar_type,
+    "k": Decoder.decode_type,
     "g": Decoder.decode_generator,
     "T": Decoder.decode_tensor,
-    "Ty": Decoder.decode_torch_dtype,
     "G": Decoder.decode_torch_generator,
     "ref": Decoder.decode_reference,
     "o": Decoder.decode_opaque,

@@ -53,6 +53,14 @@ def encode(
     return b"".join((PREFIX.pack(MAGIC, len(header), body), header, *encoder.buffers))
 
 
+def drained(values: Iterable[Any]) -> list[Any]:
+    """The items of an iterator."""
+    items = list(itertools.islice(values, LIMITS.items + 1))
+    if len(items) > LIMITS.items:
+        raise WireError("the iterator does not end")
+    return items
+
+
 class Encoder:
     """Builds the header's tree and collects the buffers in the order in which the tree uses them."""
 
@@ -115,9 +123,6 @@ class Encoder:
         tree = self.encode_sequence(tag, value, len(value), depth)
         return [tag, *sorted(tree[1:], key=repr)] if self.in_order else tree
 
-    def encode_fields(self, tag: str, values: Iterable[Any], depth: int) -> Any:
-        return [tag, *[self.tree(value, depth) for value in values]]
-
     def encode_array(self, value: np.ndarray, depth: int) -> Any:
         value = value.view(np.ndarray)
         if value.dtype.kind == "O":
@@ -139,17 +144,14 @@ class Encoder:
 
     def encode_number(self, value: np.generic, depth: int) -> Any:
         tree = self.encode_array(np.asarray(value), depth)
-        return ["n", tree[1]] if tree[0] == "a" else tree
-
-    def encode_dtype(self, value: np.dtype, depth: int) -> Any:
-        return ["y", value.str] if DTYPE.fullmatch(value.str) else self.encode_opaque(type_name(value))
+        return [*tree[:-1], "number"] if tree[0] == "a" else tree
 
     def encode_generator(self, value: np.random.Generator, depth: int) -> Any:
         if type(value.bit_generator) is not np.random.PCG64:  # the one of ``default_rng``
             return self.encode_opaque(type_name(value.bit_generator))
         state = value.bit_generator.state
         parts = (state["state"]["state"], state["state"]["inc"], state["has_uint32"], state["uinteger"])
-        return self.encode_fields("g", parts, depth)
+        return self.encode_sequence("g", parts, len(parts), depth)
 
     def encode_opaque(self, name: str) -> Any:
         return ["o", name[:80]]
@@ -165,7 +167,7 @@ class Encoder:
             if issubclass(kind, base):
                 return self.tree(reduce(value), depth - 1)
         if issubclass(kind, np.dtype):
-            return self.encode_dtype(value, depth)
+            return ["k", value.str] if DTYPE.fullmatch(value.str) else self.encode_opaque(type_name(value))
         if issubclass(kind, np.random.Generator):
             return self.encode_generator(value, depth)
         if issubclass(kind, type) and value in SCALAR_NAMES:
@@ -180,11 +182,8 @@ class Encoder:
             if reference is not None:
                 return ["ref", reference.kind, reference.key]
         if issubclass(kind, ITERATORS) and not self.for_arguments:
-            allowed = max(0, LIMITS.items - self.items)
-            drained = list(itertools.islice(value, allowed + 1))
-            if len(drained) > allowed:
-                raise WireError("the iterator does not end")
-            return self.encode_sequence("l", drained, len(drained), depth)
+            items = drained(value)
+            return self.encode_sequence("l", items, len(items), depth)
         held = None if self.for_arguments else _as_array(value)
         return self.encode_opaque(type_name(value)) if held is None else self.encode_array(held, depth)
 
@@ -192,8 +191,8 @@ class Encoder:
         if isinstance(value, torch.Tensor):
             return self.encode_tensor(torch, value)
         if isinstance(value, torch.dtype):
-            name = str(value).removeprefix("torch.")
-            return ["Ty", name] if name in TORCH_DTYPES else self.encode_opaque(type_name(value))
+            known = str(value).removeprefix("torch.") in TORCH_DTYPES
+            return ["k", str(value)] if known else self.encode_opaque(type_name(value))
         if isinstance(value, torch.Generator) and value.device.type == "cpu":
             self.add(value.get_state().numpy().tobytes())
             return ["G"]
@@ -264,11 +263,11 @@ _ENCODERS: dict[type, Callable[[Encoder, Any, int], Any]] = {
     np.ndarray: Encoder.encode_array,
     np.random.Generator: Encoder.encode_generator,
     complex: lambda encoder, value, depth: ["c", value.real, value.imag],
-    range: lambda encoder, value, depth: encoder.encode_fields(
-        "r", (value.start, value.stop, value.step), depth
+    range: lambda encoder, value, depth: encoder.encode_sequence(
+        "r", (value.start, value.stop, value.step), 3, depth
     ),
-    slice: lambda encoder, value, depth: encoder.encode_fields(
-        "sl", (value.start, value.stop, value.step), depth
+    slice: lambda encoder, value, depth: encoder.encode_sequence(
+        "sl", (value.start, value.stop, value.step), 3, depth
     ),
     types.EllipsisType: lambda encoder, value, depth: ["e"],
     Reference: lambda encoder, value, depth: ["ref", value.kind, value.key],

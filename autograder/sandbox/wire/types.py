@@ -56,19 +56,15 @@ class OpaqueError(WireError):
         self.type_name = type_name
 
 
-@dataclass(frozen=True)
-class WireLimits:
+class LIMITS:
     """The limits on one frame."""
 
-    header_bytes: int = 24 << 20
-    total_bytes: int = 64 << 20
+    header_bytes = 24 << 20
+    total_bytes = 64 << 20
     #: The most objects that a reader may hold: parts of the tree plus lengths of ranges.
-    items: int = 1_000_000
-    depth: int = 48
-    integer_bits: int = 14_000
-
-
-LIMITS = WireLimits()
+    items = 1_000_000
+    depth = 48
+    integer_bits = 14_000
 
 
 @dataclass(frozen=True)
