@@ -59,6 +59,8 @@ def test_arrays_and_tensors_arrive_with_their_type_shape_and_elements():
         sent = (torch.rand(shape, dtype=torch.float64) * 3).to(getattr(torch, name))
         arrived = trip(sent)
         assert arrived.dtype is sent.dtype and torch.equal(arrived, sent)
+        numbers = wire.decode(wire.encode(sent), tensors_as_arrays=True)
+        assert np.array_equal(numbers, (sent.float() if name == "bfloat16" else sent).numpy())
 
 
 def test_the_layout_and_requires_grad_of_an_argument_are_kept_and_of_a_result_are_not():

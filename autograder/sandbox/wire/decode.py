@@ -37,8 +37,9 @@ def decode(
     frame: bytes,
     resolve: Callable[[Reference], Any] | None = None,
     on_held: Callable[[int], None] | None = None,
+    tensors_as_arrays: bool = False,
 ) -> Any:
-    """The value that ``frame`` holds. Raises only ``WireError``, whatever the bytes.
+    """The value that ``frame`` holds, its tensors perhaps as NumPy arrays. Raises only ``WireError``, whatever the bytes.
 
     ``on_held`` is called with the most bytes that the value takes in memory.
 
@@ -49,7 +50,7 @@ def decode(
         header_bytes, body_bytes = frame_lengths(frame[: PREFIX.size])
         if len(frame) != PREFIX.size + header_bytes + body_bytes:
             raise WireError("the frame's length does not match its prefix")
-        decoder = Decoder(frame, header_bytes, resolve)
+        decoder = Decoder(frame, header_bytes, resolve, tensors_as_arrays)
         value = decoder.value()
         if on_held is not None:
             on_held(len(frame) + decoder.held)
@@ -75,9 +76,15 @@ def frame_lengths(prefix: bytes) -> tuple[int, int]:
 class Decoder:
     """Rebuilds the value of one frame, taking the buffers in order."""
 
-    def __init__(self, frame: bytes, header_bytes: int, resolve: Callable[[Reference], Any] | None):
+    def __init__(
+        self,
+        frame: bytes,
+        header_bytes: int,
+        resolve: Callable[[Reference], Any] | None,
+        tensors_as_arrays: bool,
+    ):
         self.frame = memoryview(frame)
-        self.resolve = resolve
+        self.resolve, self.tensors_as_arrays = resolve, tensors_as_arrays
         self.items_left = LIMITS.items
         #: Bytes of the value's objects beyond those of the frame.
         self.held = 0
@@ -239,18 +246,19 @@ class Decoder:
         return np.random.Generator(generator)
 
     def decode_tensor(self, tree: list[Any], depth: int) -> Any:
-        import torch
-
         _, name, array, requires_grad = tree
         if name not in TORCH_DTYPES or type(requires_grad) is not bool:
             _malformed("a tensor")
         self.hold(TENSOR_BYTES)
-        tensor, dtype = torch.from_numpy(self.decode_tree(array, depth)), getattr(torch, name)
-        if dtype is torch.bfloat16 and tensor.dtype is torch.int16:
-            tensor = tensor.view(dtype)
-        if tensor.dtype is not dtype:
+        numbers, short = self.decode_tree(array, depth), name == "bfloat16"
+        if str(numbers.dtype) != ("int16" if short else name):
             _malformed("a tensor's type")
-        return tensor.requires_grad_(True) if requires_grad else tensor
+        if self.tensors_as_arrays:
+            return (numbers.view(np.uint16).astype(np.uint32) << 16).view(np.float32) if short else numbers
+        import torch
+
+        tensor = torch.from_numpy(numbers)
+        return (tensor.view(torch.bfloat16) if short else tensor).requires_grad_(requires_grad)
 
     def decode_torch_generator(self, tree: list[Any], depth: int) -> Any:
         import torch
