@@ -60,7 +60,7 @@ class _Statement:
 @lru_cache(maxsize=1)  # all questions of a notebook are read before the next notebook
 def _read(lab: str, cells: tuple[str, ...]) -> list[_Statement]:
     """The statements of a notebook in order, also those in branches and loops. Cells that are not plain Python have none."""
-    given = _given_sources(lab)
+    given = Template.of(lab).given_sources
     return [found for cell in cells for found in (_of_given if cell.strip() in given else _of_cell)(cell)]
 
 
@@ -113,7 +113,7 @@ def _answer_and_helpers(question: str, notebook: Iterable[_Statement]) -> ast.Mo
 
 def may_use_kit(lab: str, cells: Iterable[str]) -> bool:
     """Whether the student's own code, without the lab's, may reach modules of the kit."""
-    given = _given_sources(lab)
+    given = Template.of(lab).given_sources
     return any(_WAYS_IN.search(cell) is not None for cell in cells if cell.strip() not in given)
 
 
@@ -143,17 +143,14 @@ def no_tools(lab: str) -> tuple[str, ...]:
 
 
 @cache
-def _given_sources(lab: str) -> frozenset[str]:
-    template = Template.of(lab)
-    return frozenset(
-        source.strip() for source in (*(cell.source for cell in template.cells), *template.test_code.values())
-    )
-
-
-@cache
 def _imported_by_the_lab(lab: str) -> frozenset[str]:
     """The parts of the kit that the lab's own cells import, as dotted paths."""
-    nodes = (node for source in _given_sources(lab) for part in statements(source) for node in ast.walk(part))
+    nodes = (
+        node
+        for source in Template.of(lab).given_sources
+        for part in statements(source)
+        for node in ast.walk(part)
+    )
     return frozenset(
         f"{node.module}.{item.name}"
         for node in nodes

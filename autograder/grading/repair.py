@@ -57,7 +57,7 @@ class Template:
     #: grade_id of a test cell -> the code that runs in its place: it keeps the answer and checks nothing
     test_code: dict[str, str]
 
-    @property
+    @cached_property
     def given_sources(self) -> frozenset[str]:
         """The sources that run in the lab as it was handed out."""
         sources = (*(cell.source for cell in self.cells), *self.test_code.values())
