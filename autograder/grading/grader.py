@@ -27,7 +27,7 @@ from autograder.errors import Unreadable
 from autograder.grading import cache_keys
 from autograder.grading.budgets import Budgets
 from autograder.grading.cause import cause_of, where_wrong
-from autograder.grading.cell_errors import stopped_cells, with_cell_errors
+from autograder.grading.cell_errors import failed_cells, stopped_cells, with_cell_error
 from autograder.grading.demonstrations import made_by_demonstrations, names_bound
 from autograder.grading.diagnosis import candidates, with_same_values
 from autograder.grading.later_cells import last_change
@@ -166,7 +166,8 @@ class Grader:
             kept = {name: paid_anew(self.lab, question) for name, question in kept.items()}
         run = _taken_over(task.earlier, repaired, kept, spec(self.lab).questions)
         run = run or self._run(repaired, kept, notebook)
-        questions = with_cell_errors(run.questions, repaired, self.template, run.outcomes)
+        failed = failed_cells(repaired, run.outcomes)
+        questions = tuple(with_cell_error(one, repaired, self.template, failed) for one in run.questions)
         if not task.salt:  # a live attempt's verdict does not wait for this
             questions = tuple(_with_generated_name(self.lab, one, run.unnamed) for one in questions)
         untested = (note for note in run.notes if note.endswith(_UNTIL))
@@ -210,7 +211,7 @@ class Grader:
             budgets = Budgets(session, JudgeClock(), asked)
             outcomes = session.run_cells(sources)
             status = session.status
-            stopped = stopped_cells(repaired, outcomes)
+            stopped = stopped_cells(failed_cells(repaired, outcomes))
             why = session.note.partition(" was stopped: ")[2]
             if session.note and not (why and any(one.endswith(f"` was stopped: {why}") for one in stopped)):
                 notes.append(_naming_the_question(session.note, self.template))

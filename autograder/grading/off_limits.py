@@ -21,7 +21,7 @@ from coursekit.checks.forbidden_calls import among, named_in, names_bound
 
 from autograder.course.policy_file import settings
 from autograder.course.visible_files import kit_files, kit_folder
-from autograder.grading.cell_text import statements
+from autograder.grading.cell_text import DEFINITIONS, statements
 from autograder.grading.repair import Template, kept_name
 
 #: The name that a result shows for any part of the kit.
@@ -77,20 +77,17 @@ def _simple(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
         node = waiting.pop()
         parts = (ast.stmt, ast.ExceptHandler, ast.match_case)
         inner = [part for part in ast.iter_child_nodes(node) if isinstance(part, parts)]
-        if inner and not isinstance(node, _DEFINITIONS):
+        if inner and not isinstance(node, DEFINITIONS):
             waiting += reversed(inner)
         elif isinstance(node, ast.stmt):
             yield node
-
-
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _statement(node: ast.stmt) -> _Statement:
     nodes = [*ast.walk(node)]
     bound = frozenset(names_bound(nodes))
     loaded = {part.id for part in nodes if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
-    binds = frozenset([node.name]) if isinstance(node, _DEFINITIONS) else bound
+    binds = frozenset([node.name]) if isinstance(node, DEFINITIONS) else bound
     return _Statement(node, binds, frozenset(loaded - bound))
 
 
