@@ -1,1 +1,1 @@
-"""Checks the hidden tests with misconceptions, alternatives and mutants, and makes simulated classes."""
+"""Checks the hidden tests with misconceptions and alternatives, and makes simulated classes."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 
 from coursekit.checks.symptoms import lower_first
 
 from autograder.grading.symptoms import Symptom
-from autograder.grading.time_guard import JudgeClock, JudgedTooLong
+from autograder.grading.time_guard import JudgeClock
 from autograder.judging.run import TestRun
 from autograder.questions.engine.compare import Outcome
 from autograder.questions.engine.wrong_calls import shared_by_wrong_calls
@@ -45,9 +44,8 @@ def where_wrong(
     passed = [run for run in parts if run.result.passed]
     if not failed or not all(run.ran for run in runs):
         return ""
-    with contextlib.suppress(Exception, JudgedTooLong), clock.judging():
-        if shared := shared_by_wrong_calls(lab, question, seen):
-            return f"Wrong only where {shared}"
+    if shared := clock.tried(lambda: shared_by_wrong_calls(lab, question, seen), ""):
+        return f"Wrong only where {shared}"
     few = min(failed, passed, key=len)
     if not 0 < len(few) <= 2:
         return ""

@@ -10,7 +10,7 @@ from autograder.grading.cell_text import defines
 from autograder.grading.repair import Template
 from autograder.grading.repaired import Cell, Repaired
 from autograder.judging.run import NOT_DEFINED, NOT_WRITTEN
-from autograder.results import CellOutcome, QuestionResult, whole_sentences
+from autograder.results import CellOutcome, QuestionResult, TestResult, whole_sentences
 
 #: The message for a written answer that raises the stub's error.
 STILL_THERE = "the line “raise NotImplementedError()” still stands in its cell: delete it"
@@ -26,41 +26,49 @@ STOPPED = "This cell was stopped: "
 MOST_NAMED, LONGEST_LINE = 5, 80
 
 
-def stopped_cells(repaired: Repaired, outcomes: Sequence[CellOutcome]) -> list[str]:
+def stopped_cells(failed: Sequence[tuple[Cell, str]]) -> list[str]:
     """Sentences about the cells that stopped with an error: the first line of each, and the error."""
-    ran = [cell.run for cell in repaired.cells if cell.run]
-    stopped = [(code, one.error) for code, one in zip(ran, outcomes, strict=True) if one.error]
     notes = []
-    for code, error in stopped[:MOST_NAMED]:
-        first = next((line for line in code.splitlines() if line.strip()), "").strip().replace("`", "'")
+    for cell, error in failed[:MOST_NAMED]:
+        first = next((line for line in cell.run.splitlines() if line.strip()), "").strip().replace("`", "'")
         how = whole_sentences(error, 300)
         how = how.removeprefix("This cell ") if how.startswith(STOPPED) else f"stopped: {how}"
         notes.append(f"The cell that begins `{first[:LONGEST_LINE]}` {how}")
-    more = len(stopped) - MOST_NAMED
+    more = len(failed) - MOST_NAMED
     return [*notes, *([f"{more} more of your cells stopped with an error."] if more > 0 else [])]
 
 
-def with_cell_errors(
-    questions: Sequence[QuestionResult],
-    repaired: Repaired,
-    template: Template,
-    outcomes: Sequence[CellOutcome],
-) -> tuple[QuestionResult, ...]:
-    """The questions. A question whose name is undefined gets the error of the cell that should define it.
+def failed_cells(repaired: Repaired, outcomes: Sequence[CellOutcome]) -> list[tuple[Cell, str]]:
+    """The cells that stopped, each with its error. ``outcomes`` belong to the cells that run, in order."""
+    ran = (cell for cell in repaired.cells if cell.run)
+    return [(cell, outcome.error) for cell, outcome in zip(ran, outcomes, strict=True) if outcome.error]
 
-    ``outcomes`` belong to the cells that run, in order. Their process was asked no hidden input.
+
+def with_cell_error(
+    question: QuestionResult, repaired: Repaired, template: Template, failed: Sequence[tuple[Cell, str]]
+) -> QuestionResult:
+    """The question. If its name is undefined, it gets the error of the cell that should define it, one of ``failed``.
+
+    The cells' process was asked no hidden input.
     """
-    ran = [cell for cell in repaired.cells if cell.run]
-    failed = [(cell, outcome.error) for cell, outcome in zip(ran, outcomes, strict=True) if outcome.error]
-    answers = {q: template.tested.get(test_id, ()) for q, test_id in template.test_of.items()}
-    return tuple(
-        _with_error(
-            _with_written(question, repaired, answers[question.name]),
-            failed,
-            template,
-            answers[question.name],
-        )
-        for question in questions
+    answers = template.tested.get(template.test_of[question.name], ())
+    question = _with_written(question, repaired, answers)
+    messages = [test.message for test in question.tests]
+    lacking = set(_MISSING_NAME.findall("\n".join([question.error, *messages])))
+    if NOT_DEFINED in messages:
+        lacking = lacking.union(*(template.names[answer] for answer in answers))
+    cell, error = next(((c, e) for c, e in failed if defines(c.run, lacking)), (None, ""))
+    if cell is None:
+        return question
+    whose = "A cell that it needs" if set(answers).isdisjoint(cell.answers) else "Its cell"
+    return replace(
+        question,
+        tests=_told(question, NOT_DEFINED, DID_NOT_RUN),
+        misconception=None,
+        hint=None,
+        cause=whole_sentences(f"{whose} did not run: {error}"),
+        error=_with_its_line(error, cell),
+        did_not_run=True,
     )
 
 
@@ -70,38 +78,15 @@ def _with_written(question: QuestionResult, repaired: Repaired, answers: Sequenc
         return question
     own = [cell.run for cell in repaired.cells if not set(answers).isdisjoint(cell.answers)]
     words = STILL_THERE if any("raise NotImplementedError" in code for code in own) else CALLS_UNWRITTEN
-    tests = tuple(
-        replace(test, message=words) if test.message == NOT_WRITTEN else test for test in question.tests
-    )
     unknown = (question.cause or "").strip(".").lower() == NOT_WRITTEN
-    return replace(
-        question, tests=tests, cause=f"{words[0].upper()}{words[1:]}." if unknown else question.cause
-    )
+    cause = f"{words[0].upper()}{words[1:]}." if unknown else question.cause
+    return replace(question, tests=_told(question, NOT_WRITTEN, words), cause=cause)
 
 
-def _with_error(
-    question: QuestionResult, failed: Sequence[tuple[Cell, str]], template: Template, answers: Sequence[str]
-) -> QuestionResult:
-    messages = [test.message for test in question.tests]
-    lacking = set(_MISSING_NAME.findall("\n".join([question.error, *messages])))
-    if NOT_DEFINED in messages:
-        lacking = lacking.union(*(template.names[answer] for answer in answers))
-    cell, error = next(((c, e) for c, e in failed if defines(c.run, lacking)), (None, ""))
-    if cell is None:
-        return question
-    its_own = not set(answers).isdisjoint(cell.answers)
-    tests = tuple(
-        replace(test, message=DID_NOT_RUN) if test.message == NOT_DEFINED else test for test in question.tests
-    )
-    whose = "Its cell" if its_own else "A cell that it needs"
-    return replace(
-        question,
-        tests=tests,
-        misconception=None,
-        hint=None,
-        cause=whole_sentences(f"{whose} did not run: {error}"),
-        error=_with_its_line(error, cell),
-        did_not_run=True,
+def _told(question: QuestionResult, message: str, instead: str) -> tuple[TestResult, ...]:
+    """The question's tests, with another sentence in place of ``message``."""
+    return tuple(
+        replace(test, message=instead) if test.message == message else test for test in question.tests
     )
 
 

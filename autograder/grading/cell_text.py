@@ -12,6 +12,9 @@ from functools import cache
 #: The longest cell that is parsed: a syntax tree takes some four hundred times the size of its code.
 MAX_PARSED = 20_000
 
+#: The statements that define a function or a class.
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
 _TOP_LEVEL = re.compile(r"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.MULTILINE)
 
 
@@ -65,7 +68,7 @@ def is_unwritten(source: str, names: Collection[str], received: str) -> bool:
     """Whether a cell is unwritten: its code is as ``received``, or its functions of these names are empty."""
     if _code(source) == _code(received):
         return True
-    made = [node for node in _parsed(source) if isinstance(node, _DEFINITIONS) and node.name in names]
+    made = [node for node in _parsed(source) if isinstance(node, DEFINITIONS) and node.name in names]
     return bool(made) and all(map(_is_empty, made))
 
 
@@ -75,7 +78,7 @@ def is_nothing_but_unwritten(source: str, names: Collection[str], received: str)
         return True
     nodes = [node for node in _parsed(source) if not _is_constant(node)]
     return bool(nodes) and all(
-        isinstance(node, _DEFINITIONS) and node.name in names and _is_empty(node) for node in nodes
+        isinstance(node, DEFINITIONS) and node.name in names and _is_empty(node) for node in nodes
     )
 
 
@@ -100,9 +103,6 @@ def added_code(source: str, given: str) -> str:
     return "\n".join(kept).rstrip()
 
 
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
 def _parsed(source: str) -> list[ast.stmt]:
     return statements(textwrap.dedent(source)) if len(source) <= MAX_PARSED else []
 
@@ -124,7 +124,7 @@ def _is_empty(node: ast.stmt) -> bool:
         return all(
             isinstance(part, ast.Pass)
             or _is_constant(part)
-            or (isinstance(part, _DEFINITIONS) and _is_empty(part))
+            or (isinstance(part, DEFINITIONS) and _is_empty(part))
             for part in body
         )
     return all(isinstance(part, ast.Pass) or _is_constant(part) or _is_refusal(part) for part in body)

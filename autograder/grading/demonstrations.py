@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from coursekit.checks.forbidden_calls import names_bound as names_bound_by
 
-from autograder.grading.cell_text import statements
+from autograder.grading.cell_text import DEFINITIONS, statements
 
 if TYPE_CHECKING:
     from autograder.grading.repair import Template
@@ -22,18 +23,17 @@ MAX_FIGURES_CODE = 200_000
 #: Undefined names are looked for in this many characters of an answer or changed figure cell, and in this many such cells.
 MAX_READ_FOR_NAMES, MAX_CHANGED = 20_000, 20
 
+_LENT = (*DEFINITIONS, ast.Import, ast.ImportFrom)
+
 
 @dataclass(frozen=True)
 class Demonstration:
     """The names that a cell would bind if it ran."""
 
-    #: The top-level imports and definitions: the names that each binds, and its source.
-    lent: tuple[tuple[frozenset[str], str], ...] = ()
+    #: The top-level imports and definitions: the name that each binds, and its source.
+    lent: tuple[tuple[str, str], ...]
     #: All other names bound at the top level.
-    made: frozenset[str] = frozenset()
-
-    def __bool__(self) -> bool:
-        return bool(self.lent or self.made)
+    made: frozenset[str]
 
 
 @cache
@@ -43,32 +43,28 @@ def demonstration(source: str) -> Demonstration:
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
-                one = (
-                    ast.Import([alias])
-                    if isinstance(node, ast.Import)
-                    else ast.ImportFrom(node.module, [alias], node.level)
-                )
+                one = copy.copy(node)
+                one.names = [alias]
                 lent.append(_lent(alias.asname or alias.name.split(".")[0], one))
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        elif isinstance(node, DEFINITIONS):
             lent.append(_lent(node.name, node))
     return Demonstration(tuple(lent), _made(body))
 
 
 def _made(body: Iterable[ast.stmt]) -> frozenset[str]:
     """The names that statements bind at the top level, except by imports and definitions."""
-    lent = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    parts = (part for node in body if not isinstance(node, lent) for part in ast.walk(node))
+    parts = (part for node in body if not isinstance(node, _LENT) for part in ast.walk(node))
     return frozenset(
         part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
     )
 
 
-def _lent(name: str, node: ast.stmt) -> tuple[frozenset[str], str]:
+def _lent(name: str, node: ast.stmt) -> tuple[str, str]:
     """An import or definition that runs only if the student's code has not bound its name."""
     asked = ast.parse(f"if {name!r} not in globals(): pass").body[0]
     assert isinstance(asked, ast.If)
     asked.body = [node]
-    return frozenset({name}), ast.unparse(asked)
+    return name, ast.unparse(asked)
 
 
 def made_by_demonstrations(answer: str, template: Template, changed: Iterable[str] = ()) -> list[str]:
@@ -108,8 +104,7 @@ def definitions_of(source: str) -> str:
     """Only the imports, functions and classes at the top level of ``source`` ("" when it cannot be read)."""
     if len(source) > MAX_FIGURES_CODE:
         return ""
-    kept = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
     try:
-        return "\n\n".join(ast.unparse(node) for node in statements(source) if isinstance(node, kept))
+        return "\n\n".join(ast.unparse(node) for node in statements(source) if isinstance(node, _LENT))
     except (ValueError, RecursionError, MemoryError):
         return ""

@@ -27,7 +27,7 @@ from autograder.errors import Unreadable
 from autograder.grading import cache_keys
 from autograder.grading.budgets import Budgets
 from autograder.grading.cause import cause_of, where_wrong
-from autograder.grading.cell_errors import stopped_cells, with_cell_errors
+from autograder.grading.cell_errors import failed_cells, stopped_cells, with_cell_error
 from autograder.grading.demonstrations import made_by_demonstrations, names_bound
 from autograder.grading.diagnosis import candidates, with_same_values
 from autograder.grading.later_cells import last_change
@@ -36,14 +36,13 @@ from autograder.grading.repair import Template, kept_name, repair
 from autograder.grading.repaired import Repaired
 from autograder.grading.rubric import NOT_RUN, paid_anew, points_earned
 from autograder.grading.submissions import Notebook, Submission
-from autograder.grading.symptoms import KEPT, Symptom, find_symptom
+from autograder.grading.symptoms import KEPT, find_symptom
 from autograder.grading.task import Task
 from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
 from autograder.grading.zygotes import Zygotes
 from autograder.judging.evidence import traces_match
 from autograder.judging.run import HiddenTest, TestRun, master_runs, run_test, tests_of
 from autograder.judging.safe_errors import safe_error
-from autograder.questions.engine.answers import Answer
 from autograder.questions.engine.as_tests import outcomes_seen
 from autograder.questions.engine.compare import Outcome
 from autograder.questions.engine.mutants import generated_name
@@ -167,7 +166,8 @@ class Grader:
             kept = {name: paid_anew(self.lab, question) for name, question in kept.items()}
         run = _taken_over(task.earlier, repaired, kept, spec(self.lab).questions)
         run = run or self._run(repaired, kept, notebook)
-        questions = with_cell_errors(run.questions, repaired, self.template, run.outcomes)
+        failed = failed_cells(repaired, run.outcomes)
+        questions = tuple(with_cell_error(one, repaired, self.template, failed) for one in run.questions)
         if not task.salt:  # a live attempt's verdict does not wait for this
             questions = tuple(_with_generated_name(self.lab, one, run.unnamed) for one in questions)
         untested = (note for note in run.notes if note.endswith(_UNTIL))
@@ -211,7 +211,7 @@ class Grader:
             budgets = Budgets(session, JudgeClock(), asked)
             outcomes = session.run_cells(sources)
             status = session.status
-            stopped = stopped_cells(repaired, outcomes)
+            stopped = stopped_cells(failed_cells(repaired, outcomes))
             why = session.note.partition(" was stopped: ")[2]
             if session.note and not (why and any(one.endswith(f"` was stopped: {why}") for one in stopped)):
                 notes.append(_naming_the_question(session.note, self.template))
@@ -311,10 +311,8 @@ class Grader:
     ) -> Judged:
         """Run a question's hidden tests, within its time, on its answer in the session's current child."""
         session.status = None
-        notes: list[str] = []
         with budgets.of(name) as clock:
-            result, unnamed = self._question(session, clock, name, repaired, forbidden, others, notes)
-        return Judged(result, tuple(notes), session.status, unnamed=unnamed)
+            return self._question(session, clock, name, repaired, forbidden, others)
 
     def _question(
         self,
@@ -324,9 +322,9 @@ class Grader:
         repaired: Repaired,
         forbidden: tuple[str, ...],
         others: Mapping[str, Judged],
-        notes: list[str],
-    ) -> tuple[QuestionResult, Mapping[int, Outcome]]:
+    ) -> Judged:
         """The question's result with its cause, and the outcomes of its calls if a wrong answer has no known cause."""
+        notes = []
         points = dict(spec(self.lab).questions)[name]
         function = _graded_name(session, name)
         endless = [other for other, known in others.items() if other != name and known.status in _ENDS_AGAIN]
@@ -339,7 +337,8 @@ class Grader:
             notes.append(
                 f"“{name}” uses {missing}, which only a cell makes that does not run in grading: make it in a cell of your own."
             )
-        diagnosis = _diagnosis(clock, self.lab, name, runs)
+        known = candidates(self.lab, name, runs)  # computing their values takes no time from the question
+        diagnosis = clock.tried(lambda: with_same_values(known, runs), None)
         score = points_earned(self.lab, name, points, runs, diagnosis)
         if forbidden and settings().forbidden == "zero":
             score = 0.0
@@ -349,7 +348,9 @@ class Grader:
             described = questions_of(self.lab).get(name)  # a class draws its first weights at random
             is_class = described is not None and isinstance(described.reference, type)
             kept = not (tested.end or is_class) and _answers_differ(session, clock, function, tested, wrong)
-            symptom = KEPT if kept else _symptom(clock, self.lab, name, runs)
+            if not all(run.result.passed for run in runs):
+                master_runs(self.lab, name)  # made once for the class; takes no time from the question
+                symptom = KEPT if kept else clock.tried(lambda: find_symptom(self.lab, name, runs), None)
         shown_error = shown_error_of(runs, labelled_sources(repaired))
         result = QuestionResult(
             name,
@@ -364,7 +365,7 @@ class Grader:
         )
         explained = diagnosis or symptom is KEPT or shown_error or tested.end or result.is_partly_tested
         slips = not explained and any(not run.result.passed for run in runs)
-        return result, seen if slips else {}
+        return Judged(result, tuple(notes), session.status, unnamed=seen if slips else {})
 
     def _watched(self, session: Session, judged: Judged, kit: Sequence[str]) -> QuestionResult:
         """The question with the forbidden functions or ``kit`` parts that its answer calls, if reading the code found none.
@@ -388,11 +389,8 @@ def _with_generated_name(
     """The question with a description of its slip, if an edit of a right answer behaves the same. Errors are ignored."""
     if question.name not in unnamed:
         return question
-    try:
-        with judging():
-            return replace(question, generated=generated_name(lab, question.name, unnamed[question.name]))
-    except (Exception, JudgedTooLong):
-        return question
+    said = JudgeClock().tried(lambda: generated_name(lab, question.name, unnamed[question.name]), "")
+    return replace(question, generated=said)
 
 
 def _seen_called(
@@ -433,28 +431,6 @@ def _asks_a_person(question: QuestionResult) -> str:
     )
 
 
-def _diagnosis(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun]) -> Answer | None:
-    """The misconception behind the failed tests; None if comparing the values fails or takes too long."""
-    known = candidates(lab, question, runs)  # computing their values takes no time from the question
-    try:
-        with clock.judging():
-            return with_same_values(known, runs)
-    except (Exception, JudgedTooLong):
-        return None
-
-
-def _symptom(clock: JudgeClock, lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | None:
-    """The symptom that the values show; None if comparing them fails or takes too long."""
-    if all(run.result.passed for run in runs):
-        return None
-    master_runs(lab, question)  # made once for the class; takes no time from the question
-    try:
-        with clock.judging():
-            return find_symptom(lab, question, runs)
-    except (Exception, JudgedTooLong):
-        return None
-
-
 def _defined_again(
     repaired: Repaired, template: Template, questions: Sequence[QuestionResult]
 ) -> tuple[str, ...]:
@@ -487,13 +463,13 @@ def _missing_names(
         for cell in repaired.cells
         if cell.node.cell_type == "code" and cell.run != cell.node.source
     )
-    try:
-        with clock.judging():
-            missing = made_by_demonstrations(answer, template, shown)
-            made = names_bound(cell.run for cell in repaired.cells if cell.run) if missing else ()
-    except (Exception, JudgedTooLong):
-        return ""
-    return ", ".join(f"`{name}`" for name in missing if name not in made)
+
+    def missing() -> list[str]:
+        used = made_by_demonstrations(answer, template, shown)
+        made = names_bound(cell.run for cell in repaired.cells if cell.run) if used else ()
+        return [name for name in used if name not in made]
+
+    return ", ".join(f"`{name}`" for name in clock.tried(missing, list[str]()))
 
 
 def _answers_differ(
@@ -502,21 +478,16 @@ def _answers_differ(
     """Whether the first test that failed by its values gets different values when run again on the same inputs."""
     runs = tested.runs
     failed = next((run for run in runs if not run.result.passed and run.error is None and run.trace), None)
-    if failed is None or not _same_traces(clock, failed, failed):  # values that cannot be compared
-        return False
+    if failed is None or not clock.tried(lambda: traces_match(failed.trace, failed.trace), False):
+        return False  # values that cannot be compared
     status = session.status
     again, end = run_in(session, clock, function, failed.test, tested.without, wrong)
     session.status = status  # the end of the second run does not count
-    return not end and bool(again.trace) and _same_traces(clock, again, failed) is False
-
-
-def _same_traces(clock: JudgeClock, one: TestRun, other: TestRun) -> bool | None:
-    """Whether two runs saw the same values; None if they cannot be compared."""
-    try:
-        with clock.judging():
-            return traces_match(one.trace, other.trace)
-    except (Exception, JudgedTooLong):
-        return None
+    return (
+        not end
+        and bool(again.trace)
+        and not clock.tried(lambda: traces_match(again.trace, failed.trace), True)
+    )
 
 
 def shown_error_of(runs: Sequence[TestRun], sources: Sequence[tuple[str, str]]) -> str:

@@ -10,9 +10,7 @@ import ast
 import builtins
 from collections.abc import Collection, Iterator, Sequence
 
-from autograder.grading.cell_text import statements
-
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+from autograder.grading.cell_text import DEFINITIONS, statements
 
 
 def last_change(cells: Sequence[str], given: Collection[str]) -> int:
@@ -62,12 +60,12 @@ def _made(node: ast.stmt) -> Iterator[tuple[str, str]]:
         match part:
             case ast.Global(names=names):
                 yield from ((name, "") for name in names)
-            case ast.Import() | ast.ImportFrom() if not isinstance(node, _DEFINITIONS):
+            case ast.Import() | ast.ImportFrom() if not isinstance(node, DEFINITIONS):
                 for alias in part.names:
                     yield alias.asname or alias.name.split(".")[0], _import(part, alias)
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if not isinstance(node, _DEFINITIONS):
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if not isinstance(node, DEFINITIONS):
                 yield name, ""
-    if isinstance(node, _DEFINITIONS):
+    if isinstance(node, DEFINITIONS):
         yield node.name, ""
     elif isinstance(node, ast.If):
         yield from (made for inner in node.body for made in _made(inner))

@@ -21,7 +21,7 @@ from coursekit.checks.forbidden_calls import among, named_in, names_bound
 
 from autograder.course.policy_file import settings
 from autograder.course.visible_files import kit_files, kit_folder
-from autograder.grading.cell_text import statements
+from autograder.grading.cell_text import DEFINITIONS, statements
 from autograder.grading.repair import Template, kept_name
 
 #: The name that a result shows for any part of the kit.
@@ -60,7 +60,7 @@ class _Statement:
 @lru_cache(maxsize=1)  # all questions of a notebook are read before the next notebook
 def _read(lab: str, cells: tuple[str, ...]) -> list[_Statement]:
     """The statements of a notebook in order, also those in branches and loops. Cells that are not plain Python have none."""
-    given = _given_sources(lab)
+    given = Template.of(lab).given_sources
     return [found for cell in cells for found in (_of_given if cell.strip() in given else _of_cell)(cell)]
 
 
@@ -77,20 +77,17 @@ def _simple(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
         node = waiting.pop()
         parts = (ast.stmt, ast.ExceptHandler, ast.match_case)
         inner = [part for part in ast.iter_child_nodes(node) if isinstance(part, parts)]
-        if inner and not isinstance(node, _DEFINITIONS):
+        if inner and not isinstance(node, DEFINITIONS):
             waiting += reversed(inner)
         elif isinstance(node, ast.stmt):
             yield node
-
-
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _statement(node: ast.stmt) -> _Statement:
     nodes = [*ast.walk(node)]
     bound = frozenset(names_bound(nodes))
     loaded = {part.id for part in nodes if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
-    binds = frozenset([node.name]) if isinstance(node, _DEFINITIONS) else bound
+    binds = frozenset([node.name]) if isinstance(node, DEFINITIONS) else bound
     return _Statement(node, binds, frozenset(loaded - bound))
 
 
@@ -113,7 +110,7 @@ def _answer_and_helpers(question: str, notebook: Iterable[_Statement]) -> ast.Mo
 
 def may_use_kit(lab: str, cells: Iterable[str]) -> bool:
     """Whether the student's own code, without the lab's, may reach modules of the kit."""
-    given = _given_sources(lab)
+    given = Template.of(lab).given_sources
     return any(_WAYS_IN.search(cell) is not None for cell in cells if cell.strip() not in given)
 
 
@@ -143,17 +140,14 @@ def no_tools(lab: str) -> tuple[str, ...]:
 
 
 @cache
-def _given_sources(lab: str) -> frozenset[str]:
-    template = Template.of(lab)
-    return frozenset(
-        source.strip() for source in (*(cell.source for cell in template.cells), *template.test_code.values())
-    )
-
-
-@cache
 def _imported_by_the_lab(lab: str) -> frozenset[str]:
     """The parts of the kit that the lab's own cells import, as dotted paths."""
-    nodes = (node for source in _given_sources(lab) for part in statements(source) for node in ast.walk(part))
+    nodes = (
+        node
+        for source in Template.of(lab).given_sources
+        for part in statements(source)
+        for node in ast.walk(part)
+    )
     return frozenset(
         f"{node.module}.{item.name}"
         for node in nodes

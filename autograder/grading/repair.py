@@ -57,7 +57,7 @@ class Template:
     #: grade_id of a test cell -> the code that runs in its place: it keeps the answer and checks nothing
     test_code: dict[str, str]
 
-    @property
+    @cached_property
     def given_sources(self) -> frozenset[str]:
         """The sources that run in the lab as it was handed out."""
         sources = (*(cell.source for cell in self.cells), *self.test_code.values())
@@ -300,14 +300,14 @@ def _run_what_answers_use(result: Repaired, template: Template) -> None:
     wanted = frozenset[str]().union(*map(words_in, own))
     for _ in lent:  # definitions may use other definitions
         for cell, parts in lent.items():
-            cell.run = "\n\n".join(source for names, source in parts if names & wanted)
+            cell.run = "\n\n".join(source for name, source in parts if name in wanted)
         more = wanted.union(*(words_in(cell.run) for cell in lent))
         if more == wanted:
             break
         wanted = more
 
 
-def lends(cell: Cell, template: Template) -> tuple[tuple[frozenset[str], str], ...]:
+def lends(cell: Cell, template: Template) -> tuple[tuple[str, str], ...]:
     """The imports and definitions that other cells may use from a cell that does not run: a figure, or added code."""
     if cell.from_given:
         return demonstration.__wrapped__(cell.source).lent

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import defaultdict
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from nbformat.notebooknode import NotebookNode
 
@@ -34,50 +36,8 @@ class Cell:
         return str(self.node.source)
 
 
-#: Kind of repair -> the sentence about one cell, and about several. {} stands for their names.
-SENTENCES = {
-    "changed": (
-        "The given cell {} had been changed and was restored.",
-        "Each of these given cells had been changed and was restored: {}.",
-    ),
-    "retyped": (
-        "The given cell {} had become another type of cell and was restored.",
-        "Each of these given cells had become another type of cell and was restored: {}.",
-    ),
-    "read as code": (
-        "The answer cell {} had become another type of cell and was read as code.",
-        "Each of these answer cells had become another type of cell and was read as code: {}.",
-    ),
-    "read as text": (
-        "The answer cell {} had become another type of cell and was read as text.",
-        "Each of these answer cells had become another type of cell and was read as text: {}.",
-    ),
-    "doubled": (
-        "The given cell {} stood there twice or more; the first counts.",
-        "Each of these given cells stood there more than once; the first counts: {}.",
-    ),
-    "missing": (
-        "The given cell {} was missing and was restored.",
-        "Each of these given cells was missing and was restored: {}.",
-    ),
-    "found": (
-        "The cell {} had lost its name and was found by what it defines.",
-        "These cells had lost their names and were found by their text or by what they define: {}.",
-    ),
-    "no answer": ("The answer cell {} was missing.", "Each of these answer cells was missing: {}."),
-    "empty": (
-        "The cell of the written answer {} was missing and was put back empty.",
-        "The cell of each of these written answers was missing and was put back empty: {}.",
-    ),
-    "moved": (
-        "The test cell of {} stood before its answer and was moved.",
-        "Each of these test cells stood before its answer and was moved: {}.",
-    ),
-    "too long": (
-        "The cell {} was not run: its code is too long.",
-        "Each of these cells was not run, because its code is too long: {}.",
-    ),
-}
+#: Kind of repair -> the sentence about one cell, and about several.
+SENTENCES = tomllib.loads(Path(__file__).with_name("repairs.toml").read_text(encoding="utf-8"))
 
 
 @dataclass
@@ -115,7 +75,8 @@ class Repaired:
     def write_notes(self) -> None:
         """Write the notes as sentences."""
         sentences = [
-            SENTENCES[kind][len(set(names)) > 1].format(quoted(names)) for kind, names in self._names.items()
+            SENTENCES[kind]["several" if len(set(names)) > 1 else "one"].format(quoted(names))
+            for kind, names in self._names.items()
         ]
         self.notes = [*dict.fromkeys([*sentences, *self.notes, *self.choices])]
 

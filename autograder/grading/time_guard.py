@@ -13,10 +13,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import takewhile
 from types import FrameType
+from typing import TypeVar
+
+_Value = TypeVar("_Value")
 
 #: Bytes of address space that judging may add to the process's own: usual tests take a hundredth of it.
 JUDGING_BYTES = 4 << 30
@@ -138,6 +141,14 @@ class JudgeClock:
                 yield
         finally:
             self.left -= time.process_time() - began
+
+    def tried(self, judge: Callable[[], _Value], otherwise: _Value) -> _Value:
+        """What ``judge`` returns, or ``otherwise`` if it raises an error or takes too long: a student's values are strange."""
+        try:
+            with self.judging():
+                return judge()
+        except (Exception, JudgedTooLong):
+            return otherwise
 
 
 @contextmanager

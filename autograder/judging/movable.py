@@ -17,31 +17,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from autograder.course.names import names_used, symbols
+from autograder.judging.safe_errors import WORDS
 
 if TYPE_CHECKING:
     from nbformat.notebooknode import NotebookNode
 
-#: Names that reach beyond values, into the interpreter or the file system of their process.
-_REACHES_AROUND = frozenset({
-    "eval", "exec", "compile", "globals", "locals", "vars", "dir", "open", "input", "breakpoint", "__import__", "get_ipython",
-    "inspect", "mock", "patch", "monkeypatch", "redirect_stdout", "redirect_stderr", "capsys", "sys", "os", "subprocess",
-    "pathlib", "Path", "importlib", "gc", "tracemalloc", "dis", "getattr", "setattr", "delattr", "hasattr", "help", "id",
-    "KeyboardInterrupt",
-})  # fmt: skip
-#: Functions that only call a function given as an argument.
-_CALLS_ITS_ARGUMENT = frozenset({
-    "assert_raises", "assertRaises", "assertRaisesRegex", "assert_raises_regex", "raises", "map", "filter", "sorted",
-})  # fmt: skip
-#: The syntax of a constant, and the functions that it may call.
+#: The syntax of a constant.
 _PARTS = (
     ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.Name,
     ast.Attribute, ast.expr_context, ast.Call, ast.keyword,
 )  # fmt: skip
-_HOLDS = frozenset({
-    "array", "asarray", "tensor", "as_tensor", "arange", "linspace", "zeros", "ones", "full", "eye", "float32", "float64", "int64",
-    "reshape", "list", "tuple", "dict", "set", "frozenset", "range", "float", "int", "complex", "bytes", "Counter", "deque",
-    "OrderedDict", "Fraction", "Decimal",
-})  # fmt: skip
 #: Calls that change settings of the whole process, which would affect later tests.
 _SETS = re.compile(
     r"(set|use|enable|disable|register|install|config|reset|rc)(_|[A-Z]|$)|set[a-z]*$|.*Config$"
@@ -132,7 +117,7 @@ def _only_holds(part: ast.AST) -> bool:
     if not isinstance(part, ast.Call):
         return True
     name = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
-    return name in _HOLDS
+    return name in WORDS["make_constants"]
 
 
 def _makes_function(node: ast.stmt, name: str) -> bool:
@@ -187,7 +172,7 @@ def _reasons(place: int, tree: ast.Module, names: Names) -> Iterator[str]:
     free = names_used(ast.unparse(tree))
     here = {name for node in tree.body for name in bound_by(node)}
     whole = _with_helpers(tree, free - here, names)
-    if around := (names_used(ast.unparse(whole)) | _attributes(whole)) & _REACHES_AROUND:
+    if around := (names_used(ast.unparse(whole)) | _attributes(whole)) & WORDS["reach_around"]:
         yield f"it uses {_listed(around)}, which looks beyond values"
     definitions = (ast.Import, ast.ImportFrom, ast.FunctionDef)
     lasting = {n for node in tree.body if not isinstance(node, definitions) for n in bound_by(node)}
@@ -262,7 +247,7 @@ def _identities(tree: ast.AST) -> Iterator[str]:
 def _uses(tree: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
     """Yield every node, and whether it may be a function: if it is called, or an argument of a function that calls it."""
     for node in ast.walk(tree):
-        calls_it = isinstance(node, ast.Call) and _last_name(node.func) in _CALLS_ITS_ARGUMENT
+        calls_it = isinstance(node, ast.Call) and _last_name(node.func) in WORDS["call_their_argument"]
         for place, child in ast.iter_fields(node):
             for part in child if isinstance(child, list) else [child]:
                 part = part.value if isinstance(part, ast.keyword) else part

@@ -9,34 +9,27 @@ from __future__ import annotations
 
 import builtins
 import re
+import tomllib
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from autograder.sandbox.host.rpc import StudentError
 
-#: Errors that libraries raise in students' code.
-_OF_LIBRARIES = (
-    "AxisError LinAlgError UFuncTypeError UFuncNoLoopError _UFuncNoLoopError _ArrayMemoryError OutOfMemoryError "
-    "DTypePromotionError ComplexWarning VisibleDeprecationWarning RankWarning JSONDecodeError UndefinedVariableError "
-    "InvalidIndexError BrokenBarrierError"
-)
-NAMES = frozenset(
-    {
-        name
-        for name, kind in vars(builtins).items()
-        if isinstance(kind, type) and issubclass(kind, BaseException)
-    }
-    | set(_OF_LIBRARIES.split())
-)
-_RETURNED_BY_MISTAKE = (
-    "function builtin_function_or_method method generator module type object map zip filter NoneType "
-    "property range_iterator list_iterator staticmethod classmethod partial ndarray numpy.ndarray "
-    "numpy.matrix numpy.ma.MaskedArray numpy.datetime64 numpy.timedelta64 torch.Tensor torch.Size "
-    "torch.dtype torch.nn.parameter.Parameter pandas.DataFrame pandas.Series matplotlib.figure.Figure "
-    "datetime.datetime types.SimpleNamespace functools.partial"
-)
-#: Types that students return by mistake. The name of any other type is not shown.
-TYPES = frozenset(_RETURNED_BY_MISTAKE.split())
+#: Lists of names, also for ``movable``.
+WORDS = {
+    what: frozenset(names)
+    for what, names in tomllib.loads(
+        Path(__file__).with_name("names.toml").read_text(encoding="utf-8")
+    ).items()
+}
+#: The errors that are named: Python's own and those of libraries.
+NAMES = WORDS["errors_of_libraries"] | {
+    name
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, BaseException)
+}
+#: The types of returned values that are named.
+TYPES = WORDS["returned_by_mistake"]
 
 #: A student's line is shown if it is among the notebook's first ``MAX_LINES``; its first ``MAX_OWN_WORDS`` words may be named.
 #: Both limit what a student's code can put on a page: see docs/security.md.
@@ -57,10 +50,8 @@ def _pattern(form: str) -> re.Pattern[str]:
 
 
 _PATTERNS = tuple(_pattern(form) for form in _FORMS)
-_OPERATORS = frozenset("+ - * / // % @ ** < > <= >= == != & | ^ ~ += -= *= /= @=".split())  # noqa: SIM905
-_COMMON_TYPES = frozenset(
-    "int float str list tuple dict set NoneType bool numpy.ndarray function Tensor generator".split()  # noqa: SIM905
-)
+#: What may stand in a message's places.
+COMMON = WORDS["common"]
 
 
 def safe_error(error: StudentError | None, cells: Sequence[tuple[str, str]]) -> str:
@@ -108,7 +99,7 @@ def safe_message(message: str, shown: str) -> str:
 
     def shown_slot(slot: str) -> str:
         inner = slot.strip("'")
-        if inner in _OPERATORS or inner in _COMMON_TYPES:
+        if inner in COMMON:
             return slot
         if inner in own:
             own.clear()

@@ -66,9 +66,7 @@ def _results(
             client.register_plugin(graders)
         while True:
             most = _AHEAD * (sum(client.nthreads().values()) or 1)
-            for task in itertools.islice(
-                tasks, max(0, most - len(under_way))
-            ):  # a task is read when it is sent
+            for task in itertools.islice(tasks, max(0, most - len(under_way))):  # read when it is sent
                 send(task)
             if not under_way:
                 break
@@ -94,23 +92,25 @@ def _results(
 
 def _done(client: Client, futures: list[Any], address: str) -> list[Any]:
     """Wait for at least one finished task; returns all finished. A cluster without workers has some time to get one."""
-    without, lacking = 0, f"The Dask scheduler at {address} has no workers"
     while True:
         try:
             with client.as_current():
                 return list(wait(futures, _WARN_AFTER, "FIRST_COMPLETED").done)
         except TimeoutError:
-            without = 0 if client.nthreads() else without + _WARN_AFTER
-        if without >= _WORKERS_WITHIN:
+            if client.nthreads():
+                continue
+        lacking = f"The Dask scheduler at {address} has no workers"
+        print(
+            f"{lacking}: start some. Waiting {_WORKERS_WITHIN} seconds for the first (Ctrl + C ends it).",
+            file=sys.stderr,
+            flush=True,
+        )
+        try:
+            client.wait_for_workers(1, _WORKERS_WITHIN)
+        except TimeoutError:
             raise GradingError(
                 f"{lacking}: what was graded is kept, start some and grade again for the rest."
-            )
-        if without == _WARN_AFTER:
-            print(
-                f"{lacking}: start some. Waiting {_WORKERS_WITHIN} seconds for the first (Ctrl + C ends it).",
-                file=sys.stderr,
-                flush=True,
-            )
+            ) from None
 
 
 def _outcome(future: Any) -> tuple[str, Any]:

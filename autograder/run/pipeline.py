@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,7 +61,6 @@ def run(
     jobs: int | None = None,
     engine: str = "local",
     force: bool = False,
-    limits: Limits | None = None,
     students: Collection[str] | None = None,
     planned: Callable[[Plan], None] = lambda plan: None,
     graded: Callable[[SubmissionResult], None] = lambda result: None,
@@ -92,17 +91,18 @@ def run(
 
         from autograder.course.policy_file import limits_of
         from autograder.grading.task import Assignment
-        from autograder.run.plan import EarlierRun, make_plan
+        from autograder.run.plan import make_plan
 
         grade_all = engine_named(engine, zygotes)
-        earlier = EarlierRun.in_folder(out, lab)
-        assignment = Assignment.of(lab, limits or limits_of(lab), kit, private)
+        with ResultStore(out / STORE) as store:
+            before, keys = store.context(lab), store.keys(lab)
+        assignment = Assignment.of(lab, limits_of(lab), kit, private)
         # The hidden tests are checked only if something that they depend on has changed since the last run.
-        if earlier.context != assignment.context:
+        if before != assignment.context:
             from autograder.run.preflight import check_lab
 
             check_lab(lab)
-        plan = make_plan(notebooks, earlier, assignment.context, force)
+        plan = make_plan(notebooks, keys, before, assignment.context, force)
         results: Iterator[SubmissionResult] = iter(())
         if plan.to_grade:
             if engine == "local":
@@ -173,7 +173,7 @@ def record(
 
     lab, students = assignment.lab, {submission.student for submission in class_}
     with ResultStore(out / STORE) as store, Recorder(lab, out, store) as recorder:
-        store.put_context(lab, asdict(assignment.context))
+        store.put_context(assignment.context)
         recorder.begin(class_, {notebook.submission.student for notebook in plan.to_grade})
         for result in results:
             recorder.record(result)

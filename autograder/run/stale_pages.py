@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import ChainMap
 from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
@@ -31,8 +30,7 @@ class Files:
         self.out = out
         self.store = store
         self._lab_digest = _lab_digest(lab)
-        self._earlier = store.made(lab)
-        self._noted: dict[str, tuple[str, str]] = {}
+        self._made = store.made(lab)
 
     def source(self, *parts: str) -> str:
         """The digest of a file's sources: these parts, the lab, and the code that writes it."""
@@ -40,18 +38,15 @@ class Files:
 
     def are_current(self, paths: Iterable[Path], source: str) -> bool:
         """Whether these files were made from ``source`` and have not changed since (or are absent, if none was made)."""
-        known = ChainMap(self._noted, self._earlier)
-        return all(known.get(self._name(path)) == (source, _content_digest(path)) for path in paths)
+        return all(self._made.get(self._name(path)) == (source, _content_digest(path)) for path in paths)
 
     def made(self, paths: Iterable[Path], source: str) -> None:
         """Note that these files have just been made from ``source``."""
-        self._noted |= {self._name(path): (source, _content_digest(path)) for path in paths}
+        self._made |= {self._name(path): (source, _content_digest(path)) for path in paths}
 
     def save(self) -> None:
         """Write the notes into the store."""
-        self.store.put_made(self.lab, self._noted)
-        self._earlier |= self._noted
-        self._noted = {}
+        self.store.put_made(self.lab, self._made)
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self.out).as_posix()

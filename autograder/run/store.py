@@ -7,10 +7,11 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from autograder.errors import database_error
+from autograder.grading.cache_keys import Context
 from autograder.results import SubmissionResult
 
 #: The store's file in an output folder.
@@ -124,17 +125,17 @@ class ResultStore:
             )
         return [student for student, status in gone.items() if status != "missing"]
 
-    def context(self, lab: str) -> dict[str, Any] | None:
+    def context(self, lab: str) -> Context | None:
         """The context of the last run, to say what changed."""
         with self._database_errors():
             row = self._db.execute("SELECT context FROM contexts WHERE lab = ?", (lab,)).fetchone()
-            context: dict[str, Any] | None = json.loads(row[0]) if row else None
-            return context
+            return Context(**json.loads(row[0])) if row else None
 
-    def put_context(self, lab: str, context: dict[str, Any]) -> None:
+    def put_context(self, context: Context) -> None:
         """Store the context of this run."""
+        row = (context.lab, json.dumps(asdict(context)))
         with self._database_errors():
-            self._db.execute("INSERT OR REPLACE INTO contexts VALUES (?, ?)", (lab, json.dumps(context)))
+            self._db.execute("INSERT OR REPLACE INTO contexts VALUES (?, ?)", row)
 
     @contextmanager
     def _database_errors(self) -> Iterator[None]:

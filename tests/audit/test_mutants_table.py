@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from autograder.audit.mutants import mutants_of, survives
 from autograder.course.masters import all_labs, course_root
 from autograder.course.policy_file import spec
+from docs.make_mutants import mutants_of, survives
 
 LAB, QUESTION = "01_markov_bigram", "normalise_rows"
 

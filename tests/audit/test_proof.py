@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.audit.mutants import Mutant, survives
 from autograder.course.masters import all_labs, solution, solution_source
 from autograder.course.policy_file import spec
 from autograder.judging import run
+from docs.make_mutants import Mutant, survives
 from tests.audit.one_pass import faults, variation_faults
 from tests.audit.styles import styles_for
 from tests.audit.test_every_answer import each_question

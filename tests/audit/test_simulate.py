@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from autograder.audit.simulate import Kind, kinds_of, pick, simulate
+from autograder.audit.simulate import kinds_of, pick, simulate
 from autograder.course.masters import lab_name, solution_sources
 from autograder.errors import UserError
 from autograder.questions.engine.answers import answers_of
@@ -26,10 +26,10 @@ def sources(text: str) -> dict[str, str]:
 
 
 def test_two_misconceptions_are_about_two_questions_and_each_may_be_met():
-    kinds, right = {kind.name: kind for kind in kinds_of(LAB)}, solution_sources(LAB)
+    kinds, right = kinds_of(LAB), solution_sources(LAB)
     for seed in range(3):
         for name, count in (("one misconception", 1), ("two misconceptions", 2)):
-            written = sources(kinds[name].write("ada", random.Random(seed)))
+            written = sources(kinds[name](random.Random(seed)))
             assert sum(written[question] != right[question] for question in right) == count, (name, seed)
     wrong = {
         question: [a.name for a in answers] for question, answers in answers_of(LAB)["misconception"].items()
@@ -41,8 +41,7 @@ def test_two_misconceptions_are_about_two_questions_and_each_may_be_met():
 def test_a_class_has_as_many_different_students_as_asked_for_and_is_the_same_for_the_same_seed(
     tmp_path, monkeypatch
 ):
-    kinds = [Kind("honest", lambda *_: "{}")]
-    monkeypatch.setattr("autograder.audit.simulate.kinds_of", lambda lab: kinds)
+    monkeypatch.setattr("autograder.audit.simulate.kinds_of", lambda lab: {"honest": lambda rng: "{}"})
     first = simulate(LAB, 400, tmp_path / "one", seed=1)
     assert len(first) == 400
     assert list(first) == list(simulate(LAB, 400, tmp_path / "two", seed=1))

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from rich.console import Console
 
 from autograder.cli.grade_table import show_table
-from autograder.grading.cell_errors import stopped_cells, with_cell_errors
+from autograder.grading.cell_errors import failed_cells, stopped_cells, with_cell_error
 from autograder.grading.repair import Template, repair
 from autograder.grading.repaired import Cell
 from autograder.judging.run import NOT_DEFINED
@@ -38,8 +38,7 @@ def after(failed: str, lost: QuestionResult, *accidents) -> QuestionResult:
         CellOutcome(None, i, "error" if i == broken else "ok", error=ERROR if i == broken else "")
         for i in range(len(ran))
     ]
-    [told] = with_cell_errors([lost], repaired, TEMPLATE, outcomes)
-    return told
+    return with_cell_error(lost, repaired, TEMPLATE, failed_cells(repaired, outcomes))
 
 
 def test_a_cell_that_stopped_is_no_cause_of_what_does_not_lack_its_names():
@@ -53,14 +52,10 @@ def test_a_cell_that_stopped_is_no_cause_of_what_does_not_lack_its_names():
 
 
 def test_cells_that_stopped_are_named_by_their_first_line_and_their_error():
-    repaired = SimpleNamespace(
-        cells=[Cell(None, None, run=code) for code in ("x = 1", "\n  plt.plot(`a`)\nb", *"cdefg")]
-    )
-    outcomes = [
-        CellOutcome(None, n, "error" if n else "ok", error="NameError: a" if n else "") for n in range(7)
-    ]
-    outcomes[2] = CellOutcome(None, 2, "error", error="This cell was stopped: it took too long.")
-    notes = stopped_cells(repaired, outcomes)  # type: ignore[arg-type]
+    errors = ["NameError: a"] * 6
+    errors[1] = "This cell was stopped: it took too long."
+    cells = [Cell(None, run=code) for code in ("\n  plt.plot(`a`)\nb", *"cdefg")]
+    notes = stopped_cells([*zip(cells, errors, strict=True)])
     assert notes[0] == "The cell that begins `plt.plot('a')` stopped: NameError: a"
     assert notes[1] == "The cell that begins `c` was stopped: it took too long."
     assert (len(notes), notes[-1]) == (6, "1 more of your cells stopped with an error.")

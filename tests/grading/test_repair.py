@@ -142,7 +142,9 @@ def test_what_a_figures_cell_defines_never_takes_the_place_of_the_students_own()
     for _, source in demonstration("import math\nfrom copy import copy\ndef nll(P, N):\n    return 0").lent:
         exec(source, space)
     assert (space["nll"], space["copy"]) == ("mine", "mine") and space["math"].pi > 3
-    assert not demonstration("%matplotlib inline\nimport math") and not demonstration("!ls\nimport math")
+    assert (
+        demonstration("%matplotlib inline\nimport math").lent == demonstration("!ls\nimport math").lent == ()
+    )
 
 
 def test_names_that_only_a_figures_cell_would_make_are_known():

@@ -54,7 +54,7 @@ def where_bits() -> float:
 
 def error_bits() -> tuple[float, float, float]:
     """The line, the error's name, and the message: its form, with operators, types and one word in its places."""
-    fixed = len(safe_errors._OPERATORS) + len(safe_errors._COMMON_TYPES) + 1
+    fixed = len(safe_errors.COMMON) + 1
     messages = 1
     for pattern, form in zip(safe_errors._PATTERNS, safe_errors._FORMS, strict=True):
         places = pattern.groups - form.count("#")

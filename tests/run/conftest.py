@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.fixtures.frozen_course import BROKEN, STARTED_BY, WRONG, command, environment, hand_in
+from autograder.results import SubmissionResult
+from autograder.run.store import STORE, ResultStore
+from tests.fixtures.frozen_course import BROKEN, LAB, STARTED_BY, WRONG, command, environment, hand_in
+from tests.gradebook.by_hand import dump
 
 STUDENTS = 8
 EXITS = {"normalise_rows": "def normalise_rows(N):\n    import os\n    os._exit(1)"}
@@ -38,13 +41,11 @@ def undisturbed(submitted: Path, frozen: Path, tmp_path_factory) -> Path:
     return out
 
 
-def begun(
-    root: Path, submitted: Path, out: Path, *words: object, verb: str = "grade", program: tuple[str, ...] = ()
-) -> subprocess.Popen:
-    """A run that goes on beside the test; ``program``: what Python runs instead of the command."""
+def begun(root: Path, submitted: Path, out: Path, *words: object, verb: str = "grade") -> subprocess.Popen:
+    """A run that goes on beside the test."""
     words = (verb, "01", "--submitted", submitted, "--out", out, *words)
     return subprocess.Popen(
-        [sys.executable, "-P", *(program or ("-m", "autograder.cli")), *map(str, words)],
+        [sys.executable, "-P", "-m", "autograder.cli", *map(str, words)],
         env=environment(root), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
 
@@ -69,21 +70,21 @@ def wait_for_more(process: subprocess.Popen, out: Path, more: int = 1) -> None:
         time.sleep(0.01)
 
 
-def results(out: Path) -> list[dict]:
-    rows = json.loads((out / "results.json").read_text())
-    for row in rows:
-        del row["seconds"]
-    return rows
+def assert_same(out: Path, undisturbed: Path) -> None:
+    """Both folders hold the same results, gradebook, and files of feedback and autograded notebooks."""
+    assert _stored(out) == _stored(undisturbed)
+    assert dump(out / "gradebook.db") == dump(undisturbed / "gradebook.db")
+    assert _files(out) == _files(undisturbed)
 
 
-def pages(out: Path) -> dict[str, bytes]:
-    """Every file in the folders of feedback and autograded notebooks."""
-    return {
-        str(path.relative_to(out)): path.read_bytes()
-        for folder in ("feedback", "autograded")
-        for path in sorted((out / folder).rglob("*"))
-        if path.is_file()
-    }
+def _stored(out: Path) -> list[SubmissionResult]:
+    with ResultStore(out / STORE) as store:
+        return [replace(result, seconds=0) for result in store.all(LAB)]
+
+
+def _files(out: Path) -> dict[str, bytes]:
+    paths = [path for place in ("feedback", "autograded") for path in (out / place).rglob("*")]
+    return {str(path.relative_to(out)): path.read_bytes() for path in paths if path.is_file()}
 
 
 def workers_left(seconds: float = 30) -> list[int]:

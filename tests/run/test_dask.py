@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import importlib
 import json
 import os
 import shutil
@@ -11,8 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from importlib.util import find_spec
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -24,11 +24,11 @@ from autograder.grading.cache_keys import library_versions
 from autograder.run.worker import _same_version
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import STARTED_BY
-from tests.gradebook.by_hand import dump
-from tests.run.conftest import STUDENTS, begun, finished, pages, results, wait_for_more, workers_left
+from tests.run.conftest import STUDENTS, assert_same, begun, finished, wait_for_more, workers_left
 
+distributed = pytest.importorskip("distributed")
+dask_engine = importlib.import_module("autograder.run.dask_engine")
 pytestmark = [
-    pytest.mark.skipif(not find_spec("distributed"), reason="the Dask engine needs the package distributed"),
     pytest.mark.skipif(probe() is not None, reason=str(probe())),
     pytest.mark.xdist_group("disturbed"),
 ]
@@ -65,52 +65,26 @@ class Cluster:
             cwd=self.folder, env={**environment, "PYTHONPATH": str(self.folder / "site"), **STARTED_BY},
         )  # fmt: skip
 
-
-@pytest.fixture(scope="module")
-def cluster(frozen: Path, tmp_path_factory) -> Iterator[Cluster]:
-    """The cluster of these tests, in their order: the first kills a worker, the last all that is left."""
-    cluster = Cluster(frozen, tmp_path_factory.mktemp("cluster"))
-    yield cluster
-    for process in (*cluster.workers, cluster.scheduler):
-        process.kill()
-        process.wait()
+    def stop(self) -> None:
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
 
 
-def test_a_class_gets_the_same_results_though_a_worker_is_killed(
-    submitted, undisturbed, frozen, cluster, tmp_path
-):
-    process = begun(frozen, submitted, tmp_path, "--engine", cluster.engine)
-    wait_for_more(process, tmp_path, 3)
-    cluster.workers.pop().send_signal(signal.SIGKILL)
-    at_the_kill = len(finished(tmp_path))
-    said, _ = process.communicate(timeout=300)
+def test_a_class_gets_the_same_results_though_a_worker_is_killed(submitted, undisturbed, frozen, tmp_path):
+    cluster, out = Cluster(frozen, tmp_path / "cluster"), tmp_path / "out"
+    try:
+        process = begun(frozen, submitted, out, "--engine", cluster.engine)
+        wait_for_more(process, out, 3)
+        cluster.workers[0].send_signal(signal.SIGKILL)
+        at_the_kill = len(finished(out))
+        said, _ = process.communicate(timeout=300)
+    finally:
+        cluster.stop()
     assert process.returncode == 0, said + (cluster.folder / "cluster.log").read_text()[-3000:]
     assert 3 <= at_the_kill < STUDENTS, "the worker was killed in mid-run"
-    assert results(tmp_path) == results(undisturbed)
-    assert dump(tmp_path / "gradebook.db") == dump(undisturbed / "gradebook.db")
-    assert pages(tmp_path) == pages(undisturbed)
-
-
-#: ``autograder`` that says after a second what it would say after ten.
-IMPATIENT = (
-    "from autograder.run import dask_engine\ndask_engine._WARN_AFTER = 1\n"
-    "from autograder.cli.app import main\nmain()"
-)
-
-
-def test_a_run_that_has_lost_all_workers_says_so_and_one_that_has_lost_its_scheduler_ends_in_a_sentence(
-    submitted, frozen, cluster, tmp_path
-):
-    process = begun(frozen, submitted, tmp_path, "--engine", cluster.engine, program=("-c", IMPATIENT))
-    wait_for_more(process, tmp_path)
-    cluster.workers.pop().send_signal(signal.SIGKILL)
-    assert process.stdout is not None
-    assert "has no workers: start some." in process.stdout.readline()
-    cluster.scheduler.send_signal(signal.SIGKILL)
-    said, _ = process.communicate(timeout=400)
-    assert process.returncode == 2 and "what was graded is kept" in said, said
-    assert "\n" not in said.strip(), "one sentence"
-    assert finished(tmp_path) and not workers_left(), "the cluster's worker processes end with it"
+    assert_same(out, undisturbed)
+    assert not workers_left(), "the cluster's worker processes end with it"
 
 
 def test_a_worker_with_another_version_of_the_package_is_refused():
@@ -119,14 +93,11 @@ def test_a_worker_with_another_version_of_the_package_is_refused():
         _same_version(cast(Any, SimpleNamespace(context=SimpleNamespace(shared=shared))))
 
 
-def test_an_own_cluster_no_scheduler_no_workers_and_no_room_are_a_sentence_each(monkeypatch):
-    """That a class can be graded over TLS is Dask's own."""
-    from distributed import Client, LocalCluster
-
-    from autograder.run import dask_engine
-
-    for seconds in ("_WARN_AFTER", "_WORKERS_WITHIN", "_ANSWERS_WITHIN"):
+def test_what_a_cluster_lacks_is_a_sentence_each(monkeypatch, capsys):
+    """No scheduler, no workers, a scheduler that is lost, no room. That a class can be graded over TLS is Dask's own."""
+    for seconds in ("_WARN_AFTER", "_ANSWERS_WITHIN"):
         monkeypatch.setattr(dask_engine, seconds, 0.5)
+    monkeypatch.setattr(dask_engine, "_WORKERS_WITHIN", 1.0)
     for address in ("tcp://127.0.0.1:1", "tls://127.0.0.1:1"):
         with (
             pytest.raises(GradingError, match=f"No Dask scheduler can be reached at {address} "),
@@ -134,15 +105,28 @@ def test_an_own_cluster_no_scheduler_no_workers_and_no_room_are_a_sentence_each(
         ):
             pytest.fail("nothing is sent to nobody")
     monkeypatch.setattr(dask_engine, "_ANSWERS_WITHIN", 60)
+    monkeypatch.setattr(dask_engine, "LocalCluster", partial(distributed.LocalCluster, processes=False))
     with dask_engine._client("", 1) as (client, _):
         assert client.submit(len, "ab").result() == 2
-    with (
-        LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=50, host="127.0.0.1") as cluster,
-        Client(cluster, set_as_default=False) as client,
-        pytest.raises(GradingError, match="there has no workers: what was graded is kept"),
-    ):
+    with dask_engine._client("", 0) as (client, _), pytest.raises(GradingError, match="graded is kept"):
         dask_engine._done(client, [client.submit(len, "ab")], "there")
-    graders = dask_engine.Graders.__new__(dask_engine.Graders)
+    assert capsys.readouterr().err.startswith("The Dask scheduler at there has no workers: start some.")
+
+
+class Lost:
+    """A client whose scheduler ends when it is asked for something."""
+
+    def register_plugin(self, plugin: object) -> None:
+        raise distributed.CancelledError
+
+
+def test_a_scheduler_that_is_lost_and_a_worker_without_room_are_a_sentence_each(monkeypatch):
+    graders = object.__new__(dask_engine.Graders)
+    monkeypatch.setattr(dask_engine, "Graders", lambda assignment: graders)
+    with pytest.raises(
+        GradingError, match=r"there was lost \(the connection ended\): what was graded is kept"
+    ):
+        next(dask_engine._results(cast(Any, Lost()), "there", cast(Any, None), iter(())))
     graders.trouble = OSError(errno.ENOSPC, "No space left on device")
     monkeypatch.setattr(
         dask_engine, "get_worker", lambda: SimpleNamespace(plugins={"g": graders}, address="tcp://w")

@@ -9,7 +9,7 @@ import pytest
 from autograder.grading.cache_keys import Context
 from autograder.grading.submissions import MISSING, Notebook, Submission, find_submissions, read_class
 from autograder.run.pipeline import _tasks
-from autograder.run.plan import EarlierRun, Plan, make_plan
+from autograder.run.plan import Plan, make_plan
 from tests.fixtures.frozen_course import LAB
 
 CONTEXT = Context(LAB, {"limits": "1"}, {"softmax": "1"})
@@ -36,7 +36,7 @@ def test_bytes_are_let_go_of_and_read_again_when_it_is_their_turn(class_, tmp_pa
     notebooks = read_class(class_, LAB)
     assert not any(notebook.raw for notebook in notebooks)
     class_[0].path.write_text("another attempt")
-    graded = tasks(make_plan(notebooks, EarlierRun(), CONTEXT), tmp_path / "out")
+    graded = tasks(make_plan(notebooks, {}, None, CONTEXT), tmp_path / "out")
     assert list(graded) == ["ada", "cleo", "dora", "bo"], "who does not wait for PyTorch comes first"
     assert (graded["ada"].raw, graded["bo"].raw) == (b"another attempt", b"import torch")
     assert graded["ada"].digest != notebooks[0].digest
@@ -46,7 +46,7 @@ def test_bytes_are_let_go_of_and_read_again_when_it_is_their_turn(class_, tmp_pa
 def test_an_unchanged_class_is_not_graded_and_a_plan_says_why_something_is_graded_again(class_):
     notebooks = read_class(class_[:1], LAB)
     own = notebooks[0].digest
-    plan = make_plan(notebooks, EarlierRun(CONTEXT, {"ada": (own, CONTEXT.combined_digest)}), CONTEXT)
+    plan = make_plan(notebooks, {"ada": (own, CONTEXT.combined_digest)}, CONTEXT, CONTEXT)
     assert (plan.to_grade, plan.unchanged) == ((), ("ada",))
     for stored, reason in (
         ({}, "new"),
@@ -54,4 +54,4 @@ def test_an_unchanged_class_is_not_graded_and_a_plan_says_why_something_is_grade
         ({"ada": ("another", CONTEXT.combined_digest)}, "the notebook changed"),
         ({"ada": (own, "another")}, "an earlier run stood under other conditions"),
     ):
-        assert make_plan(notebooks, EarlierRun(CONTEXT, stored), CONTEXT).reasons == {"ada": reason}
+        assert make_plan(notebooks, stored, CONTEXT, CONTEXT).reasons == {"ada": reason}

@@ -472,6 +472,7 @@ class TransformerThatHidesUnknownWords(Parts):
 class TransformerWithATiedLinear(Parts):
     def __init__(self, source_size, target_size, d_model, heads, d_ff, layers, dropout=0.0):
         super().__init__(source_size, target_size, d_model, heads, d_ff, layers, dropout)
+        self.source_embedding.padding_idx = self.target_embedding.padding_idx = PAD  # changes no value
         self.output = nn.Linear(d_model, target_size, bias=False)
         self.output.weight = self.target_embedding.weight
 

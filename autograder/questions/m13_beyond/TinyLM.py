@@ -267,7 +267,8 @@ class WithMaskByComparison(nn.Module):
         self.blocks = nn.ModuleList()
         for _ in range(layers):
             self.blocks.append(EncoderBlock(d_model, heads, d_ff))
-        self.position, self.embedding = nn.Embedding(max_length, d_model), nn.Embedding(V, d_model)
+        self.position = nn.Embedding(max_length, d_model)
+        self.embedding = nn.Embedding(V, d_model, padding_idx=0)  # changes no value
         self.register_buffer("order", torch.arange(max_length), persistent=False)
         self.causal = bool(causal)
 
