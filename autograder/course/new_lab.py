@@ -8,8 +8,7 @@ from keyword import iskeyword
 from pathlib import Path
 
 from autograder.course.masters import course_root
-from autograder.course.soundness import questions_folder
-from autograder.course.soundness.master import POINTS
+from autograder.course.soundness import POINTS, questions_folder
 from autograder.errors import UserError
 from autograder.files import write_atomically
 
