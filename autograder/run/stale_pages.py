@@ -83,6 +83,7 @@ _WRITERS = (
     "errors.py",
     "files.py",
     "results.py",
+    "statuses.toml",
     "course",
     "gradebook",
     "pages",
