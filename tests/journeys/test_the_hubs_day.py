@@ -107,7 +107,8 @@ def hub(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     [live] = re.findall(r"```python\n(c\.JupyterHub\.services.*?)```", LIVE_PAGE, re.DOTALL)
     for said, here in {
         ":8787": f":{free_port()}", ":8000": f":{front}", '"07"': f'"{LIVE}", "--jobs", "1"',
-        "/srv/course/course.toml": "/srv/class/course.toml", "/srv/course": "/home/prof/course",
+        '/srv/course/course.toml"': '/srv/class/course.toml", "COURSE_SALT_FILE": "/srv/class/salt"',
+        "/srv/course": "/home/prof/course",
     }.items():  # fmt: skip
         assert said in live
         live = live.replace(said, here)
@@ -343,16 +344,20 @@ def test_a_live_class_hands_in_reads_and_mends_while_the_lecturers_screen_moves(
         if pages["prof"].request.get(service).ok:
             break
         time.sleep(0.2)
-    opened = {who: page.context.new_page() for who, page in pages.items()}
-    for who, page in opened.items():
-        page.on("pageerror", lambda error, who=who: pytest.fail(f"{who}: {error}"))
+
+    def opened(who: str, place: str = "") -> Page:
+        page = pages[who].context.new_page()
+        page.on("pageerror", lambda error: pytest.fail(f"{who}: {error}"))
         page.on("request", lambda asked: _ours(asked.url, hub))
-        page.goto(service + (f"room/{LIVE}" if who == "prof" else ""))
-    room, students = opened.pop("prof"), opened
+        page.goto(service + place)
+        return page
+
+    room = opened("prof", f"room/{LIVE}")
     expect(room.get_by_role("status").first).to_contain_text("0 students have a verdict")
     room.get_by_role("button", name="Start an exercise").click()
     expect(room.get_by_role("timer")).to_contain_text(":")
     line = room.locator(".question", has_text="normalise_rows")
+    students = {who: opened(who) for who in STUDENTS}
     for who, page in students.items():
         expect(page.locator(".timer")).to_contain_text("left in class")
         hand_in(page, notebook(frozen_course.WRONG, who))
