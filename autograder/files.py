@@ -103,20 +103,16 @@ def require_apart(folder: Path, students: Iterable[str]) -> None:
     alike: dict[str, list[str]] = defaultdict(list)
     for name in sorted({folder_name(student) for student in students}):
         alike[letters_of(name)].append(name)
-    groups = [names for names in alike.values() if len(names) > 1]
-    if not groups:
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    for twins in groups:
+    for twins in (names for names in alike.values() if len(names) > 1):
+        folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".apart-", dir=folder) as probe:
             for name in twins:
                 Path(probe, name).mkdir(exist_ok=True)
-            if len(os.listdir(probe)) == len(twins):
-                continue
-        raise UserError(
-            f"The disk of {folder} does not tell “{twins[0]}” from “{twins[1]}”, which are two students: "
-            "choose a folder on another disk, or rename one of them."
-        )
+            if len(os.listdir(probe)) < len(twins):
+                raise UserError(
+                    f"The disk of {folder} does not tell “{twins[0]}” from “{twins[1]}”, which are two students: "
+                    "choose a folder on another disk, or rename one of them."
+                )
 
 
 def autograded_notebook(out: Path, student: str, lab: str) -> Path:

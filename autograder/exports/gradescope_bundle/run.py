@@ -35,16 +35,19 @@ def main(root: Path) -> int:
     sys.path[:0] = [str(course), str(course / "notebooks")]
     os.environ.update(
         COURSE_ROOT=str(course),
-        COURSE_FILE=str(course / "course.toml"),
+        COURSE_FILE=str(course / "course.json"),
         COURSE_SALT=settings["salt"],
         COURSE_ROSTER="",  # the class list stays with the teacher
         PYTHONPATH=os.pathsep.join(sys.path[:2]),
     )
     with tempfile.TemporaryDirectory() as folder:
         found = _lay_out(root, Path(folder) / "submitted", settings["lab"])
-        result = _graded(Path(folder), settings)
-        if result is None:
-            return 1
+        if found.students:
+            result = _graded(Path(folder), settings)
+            if result is None:
+                return 1
+        else:
+            result = _without_notebook(settings["lab"])
     notes = [note.removeprefix(f"{STUDENT}: ").removeprefix(f"{STUDENT} ") for note in found.notes]
     notes += _lateness(settings["lab"], _time(root))
     _write(root / "results" / "results.json", replace(result, notes=(*map(_sentence, notes), *result.notes)))
@@ -52,10 +55,9 @@ def main(root: Path) -> int:
 
 
 def _lay_out(root: Path, submitted: Path, lab: str) -> Collected:
-    """Copy the submission, with its time, to the layout that the grader reads. Without a notebook it is an empty folder."""
+    """Copy the submission, with its time, to the layout that the grader reads."""
     from autograder.collect import collect_folder
 
-    (submitted / STUDENT / lab).mkdir(parents=True)
     return collect_folder(root / "submission", submitted, lab, student=STUDENT, submitted_at=_time(root))
 
 
@@ -95,6 +97,15 @@ def _lateness(lab: str, submitted_at: str) -> list[str]:
         f"handed in after {shown}, when the lab was due. No points are taken off here, since nobody's extensions are known; "
         "Gradescope's late policy or the teaching team may."
     ]
+
+
+def _without_notebook(lab: str) -> SubmissionResult:
+    """The result without a notebook: 0 points for each question."""
+    from autograder.course.policy_file import spec
+    from autograder.results import QuestionResult, SubmissionResult
+
+    questions = tuple(QuestionResult(name, 0.0, points) for name, points in spec(lab).questions)
+    return SubmissionResult(STUDENT, lab, "missing", 0.0, spec(lab).max_score, 0.0, questions)
 
 
 def _sentence(note: str) -> str:
