@@ -362,6 +362,12 @@ MOODLE = {
 }
 
 
+def test_the_command_says_how_many_of_which_kind_it_collected(tmp_path, out, said):
+    source = zip_of(tmp_path / "d.zip", CANVAS)
+    words = said("collect", source, "07", "--submitted", out)
+    assert "✓ 2 submissions (canvas: 2 of 2 names are Canvas's) in" in words
+
+
 def stamps(out: Path) -> dict[str, str]:
     return {path.parents[1].name: path.read_text().strip() for path in out.glob("*/*/timestamp.txt")}
 
