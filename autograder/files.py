@@ -27,7 +27,7 @@ LONGEST_NAME = 200
 #: Times by nbgrader ("2026-10-01 12:00:00.123456 UTC", or another zone's letters), by ``autograder collect``, and in other forms of
 #: ISO 8601, such as Gradescope's.
 _ISO_TIME = re.compile(
-    r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d)?(?:\.\d{1,9})? ?(Z|[A-Z]{2,5}|[+-]\d\d(?::?\d\d)?)?", re.ASCII
+    r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.\d+)? ?(Z|[A-Z]{2,5}|[+-]\d\d(?::?\d\d)?)?", re.ASCII
 )
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f/\\:*?\"<>|&`\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 #: The end of a replaced name. Names that already end like this are also replaced, so that no two students share one.
@@ -42,38 +42,32 @@ def parse_time(text: str, zone: str = "UTC") -> datetime.datetime | None:
     is guessed, because a student may have written the text.
     """
     try:
-        day, clock, named = _parts_of_time(text)
-        naive = datetime.datetime.fromisoformat(f"{day} {clock}")
-        time = next(at for at in _in_zones(naive, named, zone)).astimezone(datetime.UTC).replace(tzinfo=None)
+        time, letters = iso_time(text)
+        if (
+            time.tzinfo is None
+        ):  # in the repeated hour at the end of summer time, there are two possible times
+            possible = (time.replace(tzinfo=zoneinfo.ZoneInfo(zone), fold=fold) for fold in (0, 1))
+            time = next(one for one in possible if letters in ("", one.tzname()))
+        time = time.astimezone(datetime.UTC).replace(tzinfo=None)
     except (ValueError, OverflowError, StopIteration):
         return None
     return time if 1970 < time.year < 2200 else None
 
 
-def names_a_zone(text: str) -> bool:
-    """Whether a valid time names its zone."""
-    return bool(_parts_of_time(text)[2])
-
-
-def _parts_of_time(text: str) -> tuple[str, str, str]:
-    """The day, the time of day and the zone's name ("" for none). Raises ValueError."""
+def iso_time(text: str) -> tuple[datetime.datetime, str]:
+    """The time in a text, with its zone if that is certain, and the letters of another zone. Raises ValueError."""
     if (match := _ISO_TIME.fullmatch(text)) is None:
         raise ValueError(text)
-    return match[1], match[2] + (match[3] or ":00"), match[4] or ""
+    day, clock, zone = match.groups("")
+    zone = "Z" if zone in ("UTC", "GMT") else zone
+    letters = zone if zone.isalpha() and zone != "Z" else ""
+    return datetime.datetime.fromisoformat(f"{day}T{clock}{'' if letters else zone}"), letters
 
 
-def _in_zones(naive: datetime.datetime, named: str, zone: str) -> Iterator[datetime.datetime]:
-    """Yield the time in each possible zone: none, one, or one twice in the repeated hour at the end of summer time."""
-    if named in ("Z", "UTC", "GMT"):
-        yield naive.replace(tzinfo=datetime.UTC)
-    elif named[:1] in ("+", "-"):
-        offset = datetime.timedelta(hours=int(named[1:3]), minutes=int(named[3:].lstrip(":") or 0))
-        yield naive.replace(tzinfo=datetime.timezone(-offset if named[0] == "-" else offset))
-    else:
-        for fold in (0, 1):
-            time = naive.replace(tzinfo=zoneinfo.ZoneInfo(zone), fold=fold)
-            if not named or time.tzname() == named:
-                yield time
+def names_a_zone(text: str) -> bool:
+    """Whether a valid time names its zone."""
+    time, letters = iso_time(text)
+    return bool(time.tzinfo or letters)
 
 
 def folder_name(student: str) -> str:
@@ -109,20 +103,16 @@ def require_apart(folder: Path, students: Iterable[str]) -> None:
     alike: dict[str, list[str]] = defaultdict(list)
     for name in sorted({folder_name(student) for student in students}):
         alike[letters_of(name)].append(name)
-    groups = [names for names in alike.values() if len(names) > 1]
-    if not groups:
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    for twins in groups:
+    for twins in (names for names in alike.values() if len(names) > 1):
+        folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".apart-", dir=folder) as probe:
             for name in twins:
                 Path(probe, name).mkdir(exist_ok=True)
-            if len(os.listdir(probe)) == len(twins):
-                continue
-        raise UserError(
-            f"The disk of {folder} does not tell “{twins[0]}” from “{twins[1]}”, which are two students: "
-            "choose a folder on another disk, or rename one of them."
-        )
+            if len(os.listdir(probe)) < len(twins):
+                raise UserError(
+                    f"The disk of {folder} does not tell “{twins[0]}” from “{twins[1]}”, which are two students: "
+                    "choose a folder on another disk, or rename one of them."
+                )
 
 
 def autograded_notebook(out: Path, student: str, lab: str) -> Path:

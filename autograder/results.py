@@ -5,23 +5,20 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 
 @dataclass(frozen=True)
 class Status:
-    """The end of a submission's run, with the sentences for each reader."""
+    """The end of a submission's run, with the sentences for each reader: see ``statuses.toml``."""
 
-    #: The colour in a terminal.
     colour: str
-    #: For the student, on the feedback page and in exports. The result's notes name the cell.
     for_student: str
-    #: For the teaching team, in the report.
     for_staff: str
-    #: The message of a hidden test that could not be judged because of it.
     test_message: str = ""
-    #: The child process's end, for the note about the cell or call that caused it.
     event: str = ""
 
 
@@ -37,56 +34,9 @@ EARLIER_NOTE = (
     "the points are from an earlier run, and a person has to look at it."
 )
 
+_STATUSES = tomllib.loads(Path(__file__).with_name("statuses.toml").read_text(encoding="utf-8"))
 #: Every submission ends in exactly one of these.
-STATUSES = {
-    "graded": Status(
-        "green",
-        "Your notebook ran from top to bottom, and every question was tested.",
-        "ran from top to bottom",
-    ),
-    "partly-run": Status(
-        "yellow",
-        "Some of your cells stopped with an error. Every question that could be tested was tested, "
-        "and what works counts.",
-        "some cells stopped with an error; the rest was graded",
-    ),
-    "timed-out": Status(
-        "red",
-        "Your notebook ran out of time: one cell was stopped. What ran without it counted.",
-        "a cell ran out of time and was stopped",
-        "your function took too long",
-        "it took too long",
-    ),
-    "out-of-memory": Status(
-        "red",
-        "Your notebook asked for more memory than it may use, and a cell was stopped. "
-        "What ran without it counted.",
-        "a cell asked for too much memory and was stopped",
-        "your function took too much memory",
-        "it took too much memory",
-    ),
-    "crashed": Status(
-        "red",
-        "Python itself stopped while it ran your notebook. What ran before that counted.",
-        "Python itself stopped",
-        "your function ended the process it ran in",
-        "its process ended",
-    ),
-    "unreadable": Status(
-        "red",
-        "We could not open your notebook file. Please check that it opens in JupyterLab, choose "
-        "File → Save and hand it in again, or ask your teacher.",
-        "the file is no notebook that can be read",
-        "the notebook could not be read",
-    ),
-    "missing": Status(
-        "dim",
-        "We have no notebook from you for this lab. If you did hand one in, please tell your teacher.",
-        "no notebook was handed in",
-        "nothing was handed in",
-    ),
-}
-
+STATUSES = {name: Status(**sentences) for name, sentences in _STATUSES.items()}
 
 #: Level of isolation of a submission -> sentence for the teaching team. A result names the available parts in brackets after
 #: ``reduced`` (docs/security.md says what each part protects).

@@ -14,10 +14,11 @@ import struct
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from autograder.errors import GradingError
 from autograder.files import read_plain
@@ -47,6 +48,7 @@ _DAMAGED = (
     LookupError,
     RuntimeError,
     OverflowError,
+    MemoryError,
 )
 
 
@@ -56,31 +58,66 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Entry:
-    """One file: the parts of its path inside the source, its time of change, and a function that reads it.
+    """One file: the parts of its path inside the source, its time of change (in an order), and a function that reads it.
 
     A folder is represented by a file with the name "" in it. Folders and refused files only show that a student is in the
-    download.
+    download: nothing reads them.
     """
 
     parts: tuple[str, ...]
-    modified: datetime
-    read: Callable[[], bytes]
-    is_refused: bool = False
+    modified: Any = None
+    content: Callable[[int], bytes] | None = None
 
     @property
     def path(self) -> str:
         """The path inside the source, for sentences."""
         return "/".join(self.parts)
 
+    def read(self) -> bytes:
+        """The content. Raises ``Refused`` for a file that is too large, damaged or not read."""
+        try:
+            # A zip's listing may claim a wrong size, so the bytes are counted.
+            content = self.content(MAX_BYTES + 1) if self.content is not None else None
+        except _DAMAGED as error:
+            why = getattr(error, "strerror", None) or f"damaged: {error}"
+            raise Refused(f"Not read: {self.path} ({why}).") from None
+        if content is None or len(content) > MAX_BYTES:
+            why = f" is larger than {MAX_BYTES >> 20} MB" if content is not None else ""
+            raise Refused(f"Not read: {self.path}{why}.")
+        return content
+
+
+class _Listing:
+    """The entries of a folder or zip, and sentences about refused files, for each student (first part of the path)."""
+
+    def __init__(self) -> None:
+        self.held: dict[tuple[str, ...], Entry] = {}
+        self._unread: dict[str, list[str]] = defaultdict(list)
+
+    def add(self, *entry: Any) -> None:
+        """Add the file, unless its path has a name that is ignored."""
+        new = Entry(*entry)
+        if not any(map(_IGNORED.match, new.parts)) and (new.content or new.parts not in self.held):
+            self.held[new.parts] = new
+
+    def refuse(self, student: str, sentence: str) -> None:
+        """Note that a file is not read."""
+        self._unread[student].append(f"Not read: {shortened(sentence)}")
+
+    def entries(self, notes: list[str]) -> list[Entry]:
+        """The entries. Adds the sentences to ``notes``."""
+        notes += [note for of_one in self._unread.values() for note in first_of(of_one)]
+        return list(self.held.values())
+
 
 def entries(source: Path, notes: list[str]) -> list[Entry]:
     """All readable files of a folder or zip. Adds sentences about refused files to ``notes``."""
     if source.is_dir():
-        return list(_in_folder(source, notes))
+        return _in_folder(source).entries(notes)
     if not source.exists():
         raise GradingError(f"{source} does not exist: give the downloaded zip or the folder.")
     try:
-        return list(_in_zip(source, "", notes))
+        return _in_zip(source, "").entries(notes)
     except OSError as error:
         raise GradingError(f"{source} could not be read: {error.strerror}.") from error
     except Refused as refused:
@@ -93,50 +130,48 @@ def inner_entries(entry: Entry, notes: list[str]) -> list[Entry]:
         content = entry.read()
         if content.count(b"PK\x01\x02") > MAX_INNER_ENTRIES:  # before the zip library makes an object of each
             raise Refused(f"{entry.path}: the zip lists more than {MAX_INNER_ENTRIES} files.")
-        inner = list(_in_zip(io.BytesIO(content), f"{entry.path}: ", notes))
+        inner = _in_zip(io.BytesIO(content), f"{entry.path}: ").entries(notes)
     except Refused as refused:
         notes.append(str(refused))
         return []
-    kept = [one for one in inner if not one.is_refused]
-    return [Entry((*entry.parts, *one.parts), entry.modified, one.read) for one in kept]
+    return [Entry((*entry.parts, *one.parts), entry.modified, one.content) for one in inner if one.content]
 
 
-def _in_zip(source: Path | io.BytesIO, where: str, notes: list[str]) -> Iterator[Entry]:
+def _in_zip(source: Path | io.BytesIO, where: str) -> _Listing:
+    """The files of a zip. ``where`` begins the sentences about a student's zip; "" for the class's."""
     try:
         # The archive stays open while entries may be read; it closes when the last entry is garbage-collected.
         archive = zipfile.ZipFile(source)
     except _DAMAGED as error:
         raise Refused(f"{where}the zip is damaged ({error}).") from None
-    unread: dict[str, list[str]] = defaultdict(list)
-    held: dict[tuple[str, ...], Entry] = {}
+    found = _Listing()
     for info in archive.infolist():
         name = _name(info)
-        is_folder, is_refused = name.endswith("/"), False
-        parts: tuple[str, ...] = ()
-        try:
-            parts = _parts(name)
-            if len(parts) > DEEPEST:
-                raise Refused(f"{name} (deeper than {DEEPEST} folders).")
-            if stat.S_ISLNK(info.external_attr >> 16):
-                raise Refused(f"{name} is a link.")
-            if info.flag_bits & 1:
-                raise Refused(f"{name} is encrypted.")
-            if where and info.compress_type not in _BOUNDED:  # a student packed it
-                raise Refused(f"{name} is packed in an unusual way: pack it with the system's own zip.")
-        except Refused as refused:
-            of, is_refused = "" if where else name.split("/")[0], True
-            if not is_folder:
-                unread[of].append(f"Not read: {where}{shortened(str(refused))}")
-        if parts and not any(_IGNORED.match(part) for part in parts):
-            if is_folder:
-                held.setdefault((*parts, ""), _unreadable((*parts, "")))
-            elif is_refused:
-                held.setdefault(parts[:DEEPEST], _unreadable(parts[:DEEPEST]))
-            else:
-                held[parts] = Entry(parts, _zip_time(info), _zip_reader(archive, info, where + name))
-    yield from held.values()
-    for student_notes in unread.values():
-        notes += first_of(student_notes)
+        parts = tuple(part for part in re.split(r"[/\\]", name) if part not in ("", "."))
+        leads_out = re.match(r"[/\\]|[A-Za-z]:", name) or "\x00" in name or ".." in parts or not parts
+        why = {
+            f"{name!r} would be written outside its folder.": leads_out,
+            f"{name} (deeper than {DEEPEST} folders).": len(parts) > DEEPEST,
+            f"{name} is a link.": stat.S_ISLNK(info.external_attr >> 16),
+            f"{name} is encrypted.": info.flag_bits & 1,
+            f"{name} is packed in an unusual way: pack it with the system's own zip.": (
+                where and info.compress_type not in _BOUNDED  # a student packed it
+            ),
+        }
+        is_folder, refused = name.endswith("/"), next((sentence for sentence in why if why[sentence]), "")
+        if refused and not is_folder:
+            found.refuse("" if where else name.split("/")[0], f"{where}{refused}")
+        if is_folder or refused:
+            if not leads_out:
+                found.add((*parts, "") if is_folder else parts[:DEEPEST])
+        else:
+            found.add(parts, info.date_time, partial(_unpacked, archive, info))
+    return found
+
+
+def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+    with archive.open(info) as member:
+        return member.read(most)
 
 
 def _name(info: zipfile.ZipInfo) -> str:
@@ -158,106 +193,38 @@ def shortened(text: str) -> str:
     return text if len(text) <= MAX_NOTE else f"{text[: MAX_NOTE // 2]} … {text[-MAX_NOTE // 2 :]}"
 
 
-def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Callable[[], bytes]:
-    def read() -> bytes:
-        # The zip's listing may claim a wrong size, so the unpacked bytes are counted.
-        try:
-            with archive.open(info) as member:
-                content = member.read(MAX_BYTES + 1)
-        except (*_DAMAGED, NotImplementedError, MemoryError) as error:
-            raise Refused(f"Not read: {name} is damaged ({error}).") from None
-        if len(content) > MAX_BYTES:
-            raise Refused(f"Not read: {name} unpacks to more than {MAX_BYTES >> 20} MB.")
-        return content
+def _in_folder(folder: Path) -> _Listing:
+    found = _Listing()
 
-    return read
-
-
-def _unreadable(parts: tuple[str, ...]) -> Entry:
-    """The entry for a folder, or for a file that is not read."""
-
-    def read() -> bytes:
-        raise Refused(f"Not read: {'/'.join(parts)}.")
-
-    return Entry(parts, datetime(1980, 1, 1, tzinfo=UTC), read, is_refused=True)
-
-
-def _in_folder(folder: Path, notes: list[str]) -> Iterator[Entry]:
-    unread: dict[str, list[str]] = defaultdict(list)
-    closed: list[Entry] = []
-
-    def refuse(parts: tuple[str, ...], why: str) -> Entry:
-        unread[parts[0]].append(shortened(f"Not read: {'/'.join(filter(None, parts))} {why}"))
-        return _unreadable(parts)
+    def refuse(parts: tuple[str, ...], why: str) -> None:
+        found.refuse(parts[0], f"{'/'.join(filter(None, parts))} {why}")
+        found.add(parts)
 
     def cannot_open(error: OSError) -> None:
         parts = Path(error.filename).relative_to(folder).parts
         if not parts:
             raise GradingError(f"{folder} could not be read: {error.strerror}.") from None
-        closed.append(refuse((*parts, ""), f"({error.strerror})."))
+        refuse((*parts, ""), f"({error.strerror}).")
 
     for place, folders, files in os.walk(folder, onerror=cannot_open):
         here = Path(place).relative_to(folder).parts
         folders[:] = sorted(name for name in folders if not _IGNORED.match(name))
         if here:
-            yield _unreadable((*here, ""))
+            found.add((*here, ""))
         if len(here) == DEEPEST and folders:
-            yield refuse((*here, folders[0], ""), f"(deeper than {DEEPEST} folders).")
+            refuse((*here, folders[0], ""), f"(deeper than {DEEPEST} folders).")
             folders.clear()
-        for name in sorted([*files, *folders]):
+        for name in sorted([*(file for file in files if not _IGNORED.match(file)), *folders]):
             path, parts = Path(place, name), (*here, name)
-            if _IGNORED.match(name):
-                continue
             try:
                 status = path.lstat()
             except OSError as error:
-                yield refuse(parts, f"({error.strerror}).")
+                refuse(parts, f"({error.strerror}).")
                 continue
             if stat.S_ISLNK(status.st_mode):
-                yield refuse(parts if "." in name else (*parts, ""), "is a link.")
+                refuse(parts if "." in name else (*parts, ""), "is a link.")
             elif stat.S_ISREG(status.st_mode):
-                yield Entry(parts, _file_time(status.st_mtime), _file_reader(path))
+                found.add(parts, status.st_mtime, partial(read_plain, path))
             elif not stat.S_ISDIR(status.st_mode):
-                yield refuse(parts, "is no plain file.")
-    yield from closed
-    for student_notes in unread.values():
-        notes += first_of(student_notes)
-
-
-def _file_reader(path: Path) -> Callable[[], bytes]:
-    def read() -> bytes:
-        try:
-            content = read_plain(path, MAX_BYTES + 1)  # it may have become a link after being listed
-        except OSError as error:
-            raise Refused(f"Not read: {path.name} ({error.strerror}).") from None
-        if len(content) > MAX_BYTES:
-            raise Refused(f"Not read: {path.name} is larger than {MAX_BYTES >> 20} MB.")
-        return content
-
-    return read
-
-
-def _parts(name: str) -> tuple[str, ...]:
-    """The path's parts. Raises Refused for a name that leads outside the folder."""
-    if "\x00" in name or name.startswith(("/", "\\")) or re.match(r"^[A-Za-z]:", name):
-        raise Refused(f"{name!r} would be written outside its folder.")
-    parts = tuple(part for part in re.split(r"[/\\]", name) if part not in ("", "."))
-    if not parts or ".." in parts:
-        raise Refused(f"{name!r} would be written outside its folder.")
-    return parts
-
-
-def _zip_time(info: zipfile.ZipInfo) -> datetime:
-    """The time of a zip's entry. It has no zone; UTC is assumed."""
-    try:
-        return datetime(*info.date_time, tzinfo=UTC)
-    except ValueError:
-        return datetime(1980, 1, 1, tzinfo=UTC)
-
-
-def _file_time(seconds: float) -> datetime:
-    """A file's time. Invalid times count as the oldest."""
-    try:
-        return datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):
-        return datetime(1980, 1, 1, tzinfo=UTC)
+                refuse(parts, "is no plain file.")
+    return found

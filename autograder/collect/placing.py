@@ -103,7 +103,7 @@ def _notebooks(files: Sequence[Owned], lab: str) -> tuple[list[Owned], list[str]
     unread: list[str] = []
     zips = 0
     for one in files:
-        if one.entry.is_refused:  # a note says so already
+        if one.entry.content is None:  # a note says so already
             continue
         if not one.file.casefold().endswith(".zip"):
             held.append(one)

@@ -46,6 +46,15 @@ score("{lab}", "{question}", globals())
 ### END HIDDEN TESTS"""
 
 
+#: Option of a cell -> where nbgrader's metadata differ from a plain cell's.
+_ROLES = {
+    "question": {"solution": True},
+    "test": {"grade": True, "locked": True},
+    "written": {"grade": True, "solution": True},
+    "locked": {"locked": True},
+}
+_PLAIN = {"grade": False, "solution": False, "locked": False, "task": False, "schema_version": 3}
+
 _DEFAULT_ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -135,34 +144,21 @@ def _expand(cell: NotebookNode, lab: str) -> None:
 
     options = cell.metadata
     cell.source += options.pop("rest", "")
+    cell.metadata = from_dict({"tags": list(options["tags"])} if options.get("tags") else {})
+    role = next((role for role in _ROLES if role in options), "")
     if "nbgrader" in options:
-        cell.metadata = from_dict({"nbgrader": options["nbgrader"], **_tags(options)})
-        return
-    flags: dict[str, Any] = {"grade": False, "solution": False, "locked": False, "task": False}
-    points = options.pop("points", None)
-    if "question" in options:
-        flags.update(grade_id=options.pop("question"), solution=True)
-    elif "test" in options:
-        question = options.pop("test")
-        flags.update(grade_id=f"test_{question}", grade=True, locked=True, points=points)
-        cell.source += _HIDDEN.format(lab=lab, question=question)
-    elif "written" in options:
-        flags.update(grade_id=options.pop("written"), grade=True, solution=True, points=points)
-    elif "locked" in options:
-        flags.update(grade_id=options.pop("locked"), locked=True)
-    else:
-        cell.metadata = from_dict(_tags(options))
-        return
-    if flags["grade"] and not isinstance(points, (int, float)):
-        raise UserError(f"The master of {lab} gives no points to the cell “{flags['grade_id']}”.")
-    flags["cell_type"] = cell.cell_type
-    cell.metadata = from_dict({"nbgrader": {**flags, "schema_version": 3}, **_tags(options)})
-    if flags["grade"] and flags["locked"]:
-        cell.metadata["deletable"] = False
-
-
-def _tags(options: Any) -> dict[str, Any]:
-    return {"tags": list(options["tags"])} if options.get("tags") else {}
+        cell.metadata["nbgrader"] = options["nbgrader"]
+    elif role:
+        name, points = options[role], options.get("points")
+        cell.metadata["nbgrader"] = data = from_dict({**_PLAIN, **_ROLES[role], "cell_type": cell.cell_type})
+        data["grade_id"] = f"test_{name}" if role == "test" else name
+        if data["grade"]:
+            if not isinstance(points, (int, float)):
+                raise UserError(f"The master of {lab} gives no points to the cell “{data['grade_id']}”.")
+            data["points"] = points
+        if role == "test":
+            cell.source += _HIDDEN.format(lab=lab, question=name)
+            cell.metadata["deletable"] = False
 
 
 def _cell_id(cell: NotebookNode, index: int) -> str:

@@ -7,14 +7,17 @@ import re
 from keyword import iskeyword
 from pathlib import Path
 
+from jinja2 import Environment, FileSystemLoader
+
 from autograder.course.masters import course_root
-from autograder.course.soundness import questions_folder
-from autograder.course.soundness.master import POINTS
+from autograder.course.soundness import POINTS, questions_folder
 from autograder.errors import UserError
 from autograder.files import write_atomically
 
-_TEMPLATES = Path(__file__).with_name("new_lab_templates")
-
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).with_name("new_lab_templates")),
+    variable_start_string="<", variable_end_string=">", trim_blocks=True, keep_trailing_newline=True,
+)  # fmt: skip
 
 #: Names that a question may not have: its function would hide them in the notebook or in these files.
 _TAKEN = {
@@ -59,13 +62,13 @@ def new_lab(lab: str, questions: dict[str, int]) -> list[Path]:
     if taken:
         raise UserError(f"There is a lab {taken[0]} already: take another number.")
     folder = questions_folder(lab, root)
-    worked, *stubs = questions
     texts = {
-        root / "solutions" / lab / f"{lab}.py": _master(lab, questions),
+        root / "solutions" / lab / f"{lab}.py": _filled("master", lab, questions=questions),
         folder / "__init__.py": f'"""The questions of lab {number}, a file each."""\n',
-        folder / f"{worked}.py": _filled("question_worked", lab, worked, questions),
-        **{folder / f"{stub}.py": _filled("question_stub", lab, stub, questions) for stub in stubs},
     }
+    for place, (question, points) in enumerate(questions.items()):
+        template = "question_stub" if place else "question_worked"
+        texts[folder / f"{question}.py"] = _filled(template, lab, QUESTION=question, POINTS=points)
     for path in texts:
         if path.exists():
             raise UserError(f"{path.relative_to(root)} is there already: nothing was written.")
@@ -79,25 +82,6 @@ def new_lab(lab: str, questions: dict[str, int]) -> list[Path]:
     return [path.relative_to(root) for path in texts]
 
 
-def _master(lab: str, questions: dict[str, int]) -> str:
-    """The head, the worked question, the stubs, and the end."""
-    worked, *stubs = questions
-    parts = [_filled(f"master_{part}", lab, worked, questions) for part in ("head", "worked")]
-    parts += [_filled("master_stub", lab, stub, questions) for stub in stubs]
-    parts.append(_filled("master_end", lab, worked, questions))
-    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
-
-
-def _filled(template: str, lab: str, question: str, questions: dict[str, int]) -> str:
-    names = list(questions)
-    values = {
-        "LAB": lab,
-        "NUMBER": lab[:2],
-        "TITLE": lab[3:].replace("_", " ").capitalize(),
-        "QUESTION": question,
-        "PLACE": str(names.index(question) + 1),
-        "POINTS": str(questions[question]),
-        "HALF": f"{questions[question] / 2:g}",
-    }
-    text = (_TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
-    return re.sub(r"<([A-Z]+)>", lambda mark: values[mark[1]], text)
+def _filled(template: str, lab: str, **values: object) -> str:
+    title = lab[3:].replace("_", " ").capitalize()
+    return _TEMPLATES.get_template(f"{template}.txt").render(LAB=lab, NUMBER=lab[:2], TITLE=title, **values)

@@ -131,23 +131,39 @@ class LabPolicy(_Strict):
     live: LivePolicy = LivePolicy()
 
 
+def _address(what: str, form: str, *, is_secret: bool = False) -> AfterValidator:
+    """Check an address of ``what``: no password; if secrets travel to it, https or this machine."""
+
+    def checked(value: str) -> str:
+        parts = urlsplit(value)
+        if not re.fullmatch(form, value):
+            raise ValueError(f"it is no address of {what}")
+        if "@" in parts.netloc:
+            raise ValueError(f"it is no address of {what}: no name and no password may stand in it")
+        if is_secret and parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+            raise ValueError("the token would travel in the clear: write https")
+        return value
+
+    return AfterValidator(checked)
+
+
+FrontPage = Annotated[
+    str,
+    _address("a site's front page, such as https://moodle.uni.edu", r"https?://[^\s?]+", is_secret=True),
+    AfterValidator(lambda value: value.rstrip("/")),
+]
+Endpoint = Annotated[str, _address("a page that begins with https://", r"https?://\S+", is_secret=True)]
+Index = Annotated[str, _address("an index, such as https://…/whl/cpu", r"((https?|file)://\S+)?")]
+Site = Annotated[str, _address("a site, such as https://example.org/course/", r"(https?://[^\s\"'<>]+)?")]
+
+
 class _Site(_Strict):
     """A site from which submissions come."""
 
     #: The address of its front page.
-    site: str
+    site: FrontPage
     #: Lab -> its assignment's name on the site, or the number in the address of its page.
     assignments: dict[str, Whole | Annotated[str, Field(min_length=1)]] = {}
-
-    @field_validator("site")
-    @classmethod
-    def _safe(cls, value: str) -> str:
-        parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or "@" in parts.netloc:
-            raise ValueError("it is no address of a site's front page, such as https://moodle.uni.edu")
-        if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
-            raise ValueError("the token would travel in the clear: write https")
-        return value.rstrip("/")
 
     def assignment(self, lab: str) -> int | str | None:
         """The assignment of a lab (full name): its name or number."""
@@ -173,15 +189,7 @@ def _as_word(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _https(value: str) -> str:
-    parts = urlsplit(value)
-    if (parts.scheme == "https" and parts.hostname) or parts.hostname in ("localhost", "127.0.0.1", "::1"):
-        return value
-    raise ValueError("it is no address that begins with https://")
-
-
 Word = Annotated[str, BeforeValidator(_as_word), Field(min_length=1)]
-Address = Annotated[str, AfterValidator(_https)]
 
 
 class LtiPolicy(_Strict):
@@ -191,9 +199,9 @@ class LtiPolicy(_Strict):
     issuer: Word
     client_id: Word
     #: Its addresses for sign-in, access tokens and public keys.
-    login: Address
-    token: Address
-    keyset: Address
+    login: Endpoint
+    token: Endpoint
+    keyset: Endpoint
     deployments: Annotated[tuple[Word, ...], Field(min_length=1)]
     #: The course's number in the system.
     course: Word
@@ -225,9 +233,9 @@ class Settings(_Strict):
     #: The path of the class list (CSV), relative to the folder of course.toml.
     roster: str = ""
     #: The address of a package index with PyTorch's CPU build, which bundles use in addition.
-    torch_index: str = ""
+    torch_index: Index = ""
     #: The address of the course's published pages (``make site``): feedback pages link to their labs and demos.
-    site: str = ""
+    site: Site = ""
     late: LatePolicy | None = None
     limits: LimitsPolicy = LimitsPolicy()
     #: Student -> additional days for every lab.
@@ -240,24 +248,6 @@ class Settings(_Strict):
     canvas: SystemPolicy | None = None
     github: GitHubPolicy | None = None
     lti: LtiPolicy | None = None
-
-    @field_validator("site")
-    @classmethod
-    def _site(cls, value: str) -> str:
-        if value and not re.fullmatch(r"https?://[^\s\"'<>]+", value):
-            raise ValueError("it is no address of a site, such as https://example.org/course/")
-        return value
-
-    @field_validator("torch_index")
-    @classmethod
-    def _address(cls, value: str) -> str:
-        if value and not re.fullmatch(r"(https?|file)://\S+", value):
-            raise ValueError("it is no address of an index, such as https://…/whl/cpu")
-        if "@" in urlsplit(value).netloc:
-            raise ValueError(
-                "every student's bundle holds this address, so no name and no password may stand in it"
-            )
-        return value
 
     @field_validator("timezone")
     @classmethod

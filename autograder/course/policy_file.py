@@ -10,7 +10,7 @@ import tomllib
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ def _read() -> Settings:
         return Settings(salt=_lasting_salt())
     try:
         text = path.read_text(encoding="utf-8-sig")  # Windows editors add a byte order mark
-        values = tomllib.loads(text)
+        values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path} is not valid TOML: {error}.") from None
     except RecursionError:
@@ -216,23 +216,6 @@ def _first_mistake(error: ValidationError, values: Any) -> tuple[tuple[str, ...]
 
 def _mistake(path: Path, text: str, place: Sequence[str], message: str) -> UserError:
     return UserError(f"{path}, line {line_of(text, place)}: “{'.'.join(place)}”: {message}.")
-
-
-def as_toml(policy: Settings) -> str:
-    """The policy as the text of a ``course.toml``, without settings that have their default."""
-    changed = policy.model_dump(exclude_defaults=True, exclude_none=True)
-    return "".join(f"{_toml_value(name)} = {_toml_value(value)}\n" for name, value in changed.items())
-
-
-def _toml_value(value: Any) -> str:
-    if isinstance(value, dict):
-        pairs = (f"{_toml_value(str(name))} = {_toml_value(inner)}" for name, inner in value.items())
-        return f"{{{', '.join(pairs)}}}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml_value, value))}]"
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return json.dumps(value, ensure_ascii=False)
 
 
 def line_of(text: str, place: Sequence[str]) -> int:

@@ -7,6 +7,8 @@ import shutil
 import zipfile
 from pathlib import Path
 
+from jinja2 import Environment, FileSystemLoader
+
 from autograder.course.masters import all_labs, course_root, source_of_import
 from autograder.course.packages import conda_torch, needs_torch, student_requirements
 from autograder.course.policy_file import settings
@@ -15,17 +17,12 @@ from autograder.errors import UserError
 from autograder.files import write_atomically
 
 #: The README and environment of a folder of bundles, and the notebook's first cell. The cell unpacks the zip and removes it:
-#: there is one copy of the kit, and a newer bundle replaces it.
-_TEMPLATES = Path(__file__).with_name("release_templates")
-
-_PIP = "pip install -r requirements.txt"
-#: uv knows the index of PyTorch's CPU build.
-_UV = "pip install uv && python -m uv pip install --torch-backend cpu -r requirements.txt"
-#: The measured size of a first installation.
-_FETCHES = (
-    "The third line fetches about 200 MB, which take 0.8 GB of disk; a slow machine needs three minutes."
-)
-_FETCHES_TORCH = "The third line fetches about 420 MB, half of it PyTorch, in one to three minutes; they take 1.6 GB of disk."
+#: there is one copy of the kit, and a newer bundle replaces it. The README says the measured size of a first installation,
+#: and takes uv where PyTorch's CPU build is needed: it knows that build's index.
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).with_name("release_templates")),
+    keep_trailing_newline=True, trim_blocks=True,
+)  # fmt: skip
 
 
 def release(lab: str, out: Path) -> Path:
@@ -40,9 +37,8 @@ def release(lab: str, out: Path) -> Path:
     notebook = released_notebook(lab)
     if not source_of_import(lab):  # imported notebooks do not use the kit
         first_code = next(i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
-        notebook.cells.insert(
-            first_code, nbformat.v4.new_code_cell(_template("first_cell.txt").rstrip(), id="kit")
-        )
+        unpacks = _TEMPLATES.get_template("first_cell.txt").render().rstrip()
+        notebook.cells.insert(first_code, nbformat.v4.new_code_cell(unpacks, id="kit"))
     folder.mkdir(parents=True, exist_ok=True)
     try:
         _write_bundle(lab, folder, nbformat.writes(notebook) + "\n")
@@ -52,20 +48,11 @@ def release(lab: str, out: Path) -> Path:
     # The folder may already hold later labs.
     latest = max([lab, *(name for name in all_labs() if (out / name).is_dir())])
     small = needs_torch(latest) and not settings().torch_index
-    write_atomically(out / "README.md", _template("README.md").format(lab=lab, **_install(latest, small)))
-    torch = f"\n  - {conda_torch()}" if small else ""
-    write_atomically(out / "environment.yml", _template("environment.yml").format(torch=torch))
+    values = {"lab": lab, "torch": needs_torch(latest), "small": small, "conda_torch": conda_torch()}
+    for name in ("README.md", "environment.yml"):
+        write_atomically(out / name, _TEMPLATES.get_template(name).render(values))
     write_atomically(out / "requirements.txt", "\n".join(student_requirements(latest)) + "\n")
     return folder / f"{lab}.ipynb"
-
-
-def _template(name: str) -> str:
-    return (_TEMPLATES / name).read_text(encoding="utf-8")
-
-
-def _install(latest: str, small: bool) -> dict[str, str]:
-    """The command that installs the packages of the labs up to ``latest``, and the sentence about its download."""
-    return {"pip": _UV if small else _PIP, "fetches": _FETCHES_TORCH if needs_torch(latest) else _FETCHES}
 
 
 def _write_bundle(lab: str, folder: Path, notebook: str) -> None:

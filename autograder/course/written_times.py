@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from autograder.course.lists import MONTHS, folded
+from autograder.files import iso_time
 
-_ISO = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s*(?:(Z|UTC)|([+-]\d\d):?(\d\d))?"
-)
 _DOTTED = re.compile(r"(?:[^\W\d]+,? )?(\d{1,2})\.(\d{1,2})\.(\d{4}),? (\d{1,2}):(\d\d)(?::(\d\d))?")
 #: "Monday, 2 March 2026, 10:00 PM", "lundi 2 mars 2026, 10:00", "segunda-feira, 2 de março de 2026 às 10:00".
 _WRITTEN = re.compile(
@@ -24,10 +23,9 @@ def time_in(text: str) -> datetime | None:
     """The time in a text, with its zone if it names one; None if the text is ambiguous or no time."""
     plain = " ".join(text.split())
     try:
-        if match := _ISO.fullmatch(plain):
-            numbers = [int(match[n] or 0) for n in range(1, 7)]
-            zone = "+00:00" if match[7] else f"{match[8]}:{match[9]}" if match[8] else ""
-            return datetime.fromisoformat(f"{datetime(*numbers).isoformat()}{zone}")  # type: ignore[arg-type]
+        with suppress(ValueError):
+            time, letters = iso_time(plain)
+            return None if letters else time
         if match := _DOTTED.fullmatch(plain):
             day, month, year, *clock = (int(group or 0) for group in match.groups())
             return datetime(year, month, day, *clock)  # type: ignore[arg-type]

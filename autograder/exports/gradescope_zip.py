@@ -15,7 +15,7 @@ from pathlib import Path
 
 from autograder.course.masters import course_root
 from autograder.course.packages import grader_requirements
-from autograder.course.policy_file import as_toml, settings
+from autograder.course.policy_file import settings
 from autograder.course.visible_files import data_files, files_below, grader_files, kit_files, lab_number
 from autograder.exports.rows import Exported, Grades
 from autograder.files import write_atomically
@@ -38,7 +38,7 @@ def write_zip(grades: Grades, out: Path) -> Exported:
             for source, name in _course_files(lab):
                 _add(archive, f"course/{name}", source.read_bytes())
             policy = settings().of_one_lab(lab).model_copy(update={"isolation": "reduced"})
-            _add(archive, "course/course.toml", as_toml(policy).encode())
+            _add(archive, "course/course.json", policy.model_dump_json(exclude_defaults=True).encode())
         write_atomically(path, archive_path.read_bytes())
     return Exported(
         (path,), ("The zip holds the hidden tests: upload it to Gradescope and give it to nobody.",)

@@ -117,9 +117,9 @@ def save_lab(session: Session, lab: LabCells) -> SavedLab:
     marks for such a cell, because these must not be lost.
     """
     find_or_insert(session, api.Course, {"id": _COURSE})
-    assignment_id, _ = find_or_insert(session, api.Assignment, {"name": lab.name}, course_id=_COURSE)
+    assignment_id = find_or_insert(session, api.Assignment, {"name": lab.name}, course_id=_COURSE)
     named = {"name": lab.name, "assignment_id": assignment_id}
-    notebook_id, _ = find_or_insert(session, api.Notebook, named, kernelspec=json.dumps(_KERNEL))
+    notebook_id = find_or_insert(session, api.Notebook, named, kernelspec=json.dumps(_KERNEL))
     _save_sources(session, lab, notebook_id)
     ids = _save_cells(session, lab.rows, notebook_id, lab.name)
     graded = {name: ids[name, model] for name, model in lab.rows if model is not api.SolutionCell}
@@ -133,14 +133,13 @@ def select_rows(session: Session, query: Any) -> Any:
     return session.connection().execute(query)
 
 
-def find_or_insert(session: Session, model: Any, columns: dict[str, str], **new: Any) -> tuple[str, bool]:
-    """The id of the row with these values, and whether it was inserted. A new row also gets the values ``new``."""
+def find_or_insert(session: Session, model: Any, columns: dict[str, str], **new: Any) -> str:
+    """The id of the row with these values, which is inserted, with the values ``new``, if it is not there."""
     query = select(model.id).where(*(getattr(model, name) == value for name, value in columns.items()))
-    if (row_id := select_rows(session, query).scalar_one_or_none()) is not None:
-        return row_id, False
-    row_id = api.new_uuid()
-    insert_rows(session, model, [{"id": row_id, **columns, **new}])
-    return row_id, True
+    if (row_id := select_rows(session, query).scalar_one_or_none()) is None:
+        row_id = api.new_uuid()
+        insert_rows(session, model, [{"id": row_id, **columns, **new}])
+    return str(row_id)
 
 
 def insert_rows(session: Session, model: Any, rows: list[dict[str, Any]]) -> None:

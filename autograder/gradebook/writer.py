@@ -10,7 +10,7 @@ import datetime
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -94,22 +94,17 @@ class GradebookWriter:
         questions and written answers that were graded again (None: all). If the grader itself failed, every cell waits
         for a person.
         """
+        student = storable(result.student)
         with self._transaction() as session:
-            submission_id, notebook_id, is_new = self._find_or_create(session, result)
-            if (longer := self._extension(result.student)) is not None:
-                session.execute(update(api.SubmittedAssignment), [{"id": submission_id, "extension": longer}])
-                self._note_policy(session, "extension", storable(result.student), str(longer.total_seconds()))
+            notebook_id = self._find_or_create(session, result)
             untouched = _untouched(self.lab, result)
-            scores = _auto_scores(self.lab, result, untouched)
             asked = {q.name: _suggestion(q) for q in result.questions if q.in_question}
-            total = self._write_grades(session, notebook_id, is_new, scores, regraded, asked)
-            self._write_comments(session, notebook_id, is_new, untouched, asked)
-            if self._late_penalty is not None:
-                only = api.SubmittedAssignment.id == submission_id
-                row = select_rows(session, self._submissions(only)).one()
-                penalty = self._penalty(row, row.extension, total)
-                self._write_penalty(session, notebook_id, penalty)
-            return self._marks(session, result.student)
+            self._write_grades(
+                session, notebook_id, _auto_scores(self.lab, result, untouched), regraded, asked
+            )
+            self._write_comments(session, notebook_id, untouched, asked)
+            self._apply_policy(session, {student: result.student}, student)
+            return self._read_marks(session, student)[student]
 
     def overrule(self, student: str, question: str, points: float, comment: str) -> bool:
         """Enter a manual score and comment for a question, as Formgrader would. Returns whether the student has a row for it."""
@@ -118,29 +113,21 @@ class GradebookWriter:
             for cell, asked in self.lab.question_of.items()
             if asked == question and cell in self._saved.graded
         )
-        grade, note = api.Grade, api.Comment
         with self._transaction() as session:
-            only = api.SubmittedAssignment.student_id == storable(student)
-            row = session.execute(self._submissions(only)).first()
-            if row is None:
-                return False
-            of_cell = (grade.notebook_id == row.notebook_id, grade.cell_id == self._saved.graded[name])
-            values = {"manual_score": points, "needs_manual_grade": False}
-            session.execute(update(grade).where(*of_cell).values(**values))
-            answer = self._saved.commented.get(question)
-            if answer is not None:
-                of_cell = (note.notebook_id == row.notebook_id, note.cell_id == answer)
-                session.execute(update(note).where(*of_cell).values(manual_comment=comment))
-        return True
+            rows = self._submissions(session, storable(student))
+            for row in rows:
+                grade = self._rows(session, api.Grade, [row.notebook_id])[row.notebook_id][name]
+                entered = {"id": grade.id, "manual_score": points, "needs_manual_grade": False}
+                session.execute(update(api.Grade), [entered])
+                note = self._rows(session, api.Comment, [row.notebook_id])[row.notebook_id].get(question)
+                if note is not None:
+                    session.execute(update(api.Comment), [{"id": note.id, "manual_comment": comment}])
+        return bool(rows)
 
     def marks(self, student: str) -> TeacherMarks:
         """The marks that people entered for this student's submission; empty if there are none."""
         with self._transaction() as session:
-            return self._marks(session, student)
-
-    def _marks(self, session: Session, student: str) -> TeacherMarks:
-        only = api.SubmittedAssignment.student_id == storable(student)
-        return marks_of(self._read_marks(session, only), student)
+            return marks_of(self._read_marks(session, storable(student)), student)
 
     def all_marks(self) -> dict[str, TeacherMarks]:
         """Stored name -> ``marks``, for every student with a submission of the lab."""
@@ -150,8 +137,8 @@ class GradebookWriter:
     def automatic_scores(self) -> dict[str, dict[str, float | None]]:
         """Stored name -> cell -> automatic score in the gradebook."""
         with self._transaction() as session:
-            rows = select_rows(session, self._submissions()).all()
-            grades = self._grades(session, rows)
+            rows = self._submissions(session)
+            grades = self._rows(session, api.Grade, [row.notebook_id for row in rows])
         return {
             row.student_id: {name: grade.auto_score for name, grade in grades[row.notebook_id].items()}
             for row in rows
@@ -162,58 +149,53 @@ class GradebookWriter:
         wanted = _auto_scores(self.lab, result, {})
         return all(name in scores and scores[name] == wanted[name] for name in self.lab.question_of)
 
-    def apply_policy(self, students: Iterable[str] = ()) -> list[str]:
-        """Update extensions and late penalties of all submissions. Returns the stored names of students with changes.
+    def apply_policy(self, students: Iterable[str] = ()) -> None:
+        """Update extensions and late penalties of all submissions.
 
         ``students`` are the class's names, because the course's extensions use these and not the stored names.
         """
-        changed, called = [], {storable(student): student for student in students}
         with self._transaction() as session:
-            last_policy, rows = self._last_policy(session), session.execute(self._submissions()).all()
-            grades = self._grades(session, rows)
-            for row in rows:
-                longer = self._extension(called.get(row.student_id, row.student_id))
-                before = last_policy.get(("extension", row.student_id))
-                if longer is not None:
-                    self._note_policy(session, "extension", row.student_id, str(longer.total_seconds()))
-                elif before is not None:
-                    self._note_policy(session, "extension", row.student_id, None)
-                    own = row.extension  # if unchanged by people, it came from the course's policy
-                    longer = None if own is None or str(own.total_seconds()) == before else own
-                else:
-                    longer = row.extension
-                if longer != row.extension:
-                    session.execute(update(api.SubmittedAssignment), [{"id": row.id, "extension": longer}])
-                penalty = row.late_submission_penalty
-                if self._late_penalty is not None:
-                    cells = grades[row.notebook_id].values()
-                    total = sum(_cell_points(cell, cell.auto_score).final for cell in cells)
-                    penalty = self._penalty(row, longer, total)
-                elif ("penalties", "") in last_policy:
-                    penalty = None
-                if penalty != row.late_submission_penalty:
-                    self._write_penalty(session, row.notebook_id, penalty)
-                if (longer, penalty) != (row.extension, row.late_submission_penalty):
-                    changed.append(row.student_id)
-            self._note_policy(
-                session, "penalties", "", None if self._late_penalty is None else "by the course"
-            )
-        return changed
+            self._apply_policy(session, {storable(student): student for student in students})
+            has_rule = None if self._late_penalty is None else "by the course"
+            self._note_policy(session, "penalties", "", has_rule, self._last_policy(session))
+
+    def _apply_policy(self, session: Session, called: Mapping[str, str], *only: str) -> None:
+        """Update extensions and late penalties of all submissions, or of one student's. ``called``: stored name -> name."""
+        last_policy, rows = self._last_policy(session), self._submissions(session, *only)
+        grades = self._rows(session, api.Grade, [row.notebook_id for row in rows])
+        for row in rows:
+            own = self._extension(called.get(row.student_id, row.student_id))
+            longer = self._settled(session, ("extension", row.student_id), own, row.extension, last_policy)
+            if longer != row.extension:
+                session.execute(update(api.SubmittedAssignment), [{"id": row.id, "extension": longer}])
+            penalty = row.late_submission_penalty
+            if self._late_penalty is not None:
+                cells = grades[row.notebook_id].values()
+                total = sum(_cell_points(cell, cell.auto_score).final for cell in cells)
+                penalty = self._penalty(row, longer, total)
+            elif ("penalties", "") in last_policy:
+                penalty = None
+            if penalty != row.late_submission_penalty:
+                changed = {"id": row.notebook_id, "late_submission_penalty": penalty}
+                session.execute(update(api.SubmittedNotebook), [changed])
 
     def _write_due(self, session: Session, due: datetime.datetime | None) -> None:
-        """Write the policy's due date. Without one, remove an earlier one of the policy and keep a date that people entered."""
         assignment = api.Assignment
         mine = assignment.id == self._saved.assignment_id
-        before = self._last_policy(session).get(("due", ""))
-        if due is None and before is not None:
-            now = session.execute(select(assignment.duedate).where(mine)).scalar_one()
-            if now is not None and now.isoformat() == before:
-                session.execute(update(assignment), [{"id": self._saved.assignment_id, "duedate": None}])
-        elif due is not None:
-            session.execute(update(assignment), [{"id": self._saved.assignment_id, "duedate": due}])
-        self._note_policy(session, "due", "", None if due is None else due.isoformat())
+        now = session.execute(select(assignment.duedate).where(mine)).scalar_one()
+        due = self._settled(session, ("due", ""), due, now, self._last_policy(session))
+        session.execute(update(assignment), [{"id": self._saved.assignment_id, "duedate": due}])
 
     # Values that the course's policy has put into the gradebook, so that they can be removed
+
+    def _settled(
+        self, session: Session, key: tuple[str, str], wanted: Any, now: Any, last_policy: Mapping[Any, str]
+    ) -> Any:
+        """The policy's value; without one, an entry by people stays, and an earlier value of the policy goes."""
+        self._note_policy(session, *key, None if wanted is None else _as_text(wanted), last_policy)
+        if wanted is None and now is not None and _as_text(now) == last_policy.get(key):
+            return None
+        return now if wanted is None else wanted
 
     def _last_policy(self, session: Session) -> dict[tuple[str, str], str]:
         """(what, student) -> the policy's value when it was last applied."""
@@ -221,8 +203,12 @@ class GradebookWriter:
         rows = session.connection().execute(query, {"assignment": self._saved.assignment_id})
         return {(what, student): value for what, student, value in rows}
 
-    def _note_policy(self, session: Session, what: str, student: str, value: str | None) -> None:
-        """Store the policy's current value (None: remove it)."""
+    def _note_policy(
+        self, session: Session, what: str, student: str, value: str | None, last_policy: Mapping[Any, str]
+    ) -> None:
+        """Store the policy's current value (None: remove it) unless it is the last one."""
+        if value == last_policy.get((what, student)):
+            return
         key = {"assignment": self._saved.assignment_id, "what": what, "student": student}
         query = (
             "DELETE FROM course_policy WHERE assignment = :assignment AND what = :what AND student = :student"
@@ -231,25 +217,10 @@ class GradebookWriter:
         )
         session.connection().execute(text(query), {**key, "value": value} if value is not None else key)
 
-    def _grades(self, session: Session, submissions: Sequence[Any]) -> dict[str, dict[str, Any]]:
-        """Id of the submitted notebook -> graded cell -> row of the Grade."""
-        names = {cell_id: name for name, cell_id in self._saved.graded.items()}
-        found: dict[str, dict[str, Any]] = defaultdict(dict)
-        for row in select_rows(session, self._rows_of(api.Grade, submissions)):
-            if row.cell_id in names:
-                found[row.notebook_id][names[row.cell_id]] = row
-        return found
-
-    def _rows_of(self, model: Any, submissions: Sequence[Any]) -> Any:
-        """The query for the rows of ``submissions``: of the one, or of all the lab's if there are several."""
-        one = [row.notebook_id for row in submissions[:2]]
-        mine = one if len(one) < 2 else select(self._submissions().subquery().c.notebook_id)
-        return select(model.__table__).where(model.__table__.c.notebook_id.in_(mine))
-
-    def _submissions(self, *only: Any) -> Any:
-        """The query for the lab's submissions: ids, student, times and late penalty."""
+    def _submissions(self, session: Session, *only: str) -> list[Any]:
+        """The lab's submissions, or one student's (stored name): ids, student, times and late penalty."""
         submitted, notebook = api.SubmittedAssignment, api.SubmittedNotebook
-        return (
+        query = (
             select(
                 submitted.id,
                 submitted.student_id,
@@ -262,68 +233,84 @@ class GradebookWriter:
             .join(notebook, notebook.assignment_id == submitted.id)
             .join(api.Assignment, api.Assignment.id == submitted.assignment_id)
             .where(submitted.assignment_id == self._saved.assignment_id)
-            .where(notebook.notebook_id == self._saved.notebook_id, *only)
+            .where(notebook.notebook_id == self._saved.notebook_id)
+            .where(*(submitted.student_id == student for student in only))
         )
+        return list(select_rows(session, query).all())
+
+    def _rows(self, session: Session, model: Any, notebooks: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Id of the submitted notebook -> cell -> row of the Grade or Comment (``model``)."""
+        names = {cell_id: name for name, cell_id in self._cells_of(model).items()}
+        found: dict[str, dict[str, Any]] = defaultdict(dict)
+        table = model.__table__
+        for row in select_rows(session, select(table).where(table.c.notebook_id.in_(list(notebooks)))):
+            if row.cell_id in names:
+                found[row.notebook_id][names[row.cell_id]] = row
+        return found
+
+    def _cells_of(self, model: Any) -> dict[str, str]:
+        """Cell -> id, of the cells with a Grade or with a Comment (``model``)."""
+        return self._saved.graded if model is api.Grade else self._saved.commented
 
     # One submission's rows
 
-    def _find_or_create(self, session: Session, result: SubmissionResult) -> tuple[str, str, bool]:
-        """The ids of the SubmittedAssignment and SubmittedNotebook rows, and whether the latter is new, without grades."""
+    def _find_or_create(self, session: Session, result: SubmissionResult) -> str:
+        """The id of the SubmittedNotebook's row, which is made with the SubmittedAssignment's if it is not there."""
         student, submitted = storable(result.student), api.SubmittedAssignment
         find_or_insert(session, api.Student, {"id": student})
         mine = {"assignment_id": self._saved.assignment_id, "student_id": student}
         timestamp = parse_time(result.submitted_at)
-        submission_id, is_new = find_or_insert(session, submitted, mine, timestamp=timestamp)
-        if not is_new:  # also for None: an old time must not stay
-            session.execute(update(submitted), [{"id": submission_id, "timestamp": timestamp}])
+        submission_id = find_or_insert(session, submitted, mine)
+        session.execute(update(submitted), [{"id": submission_id, "timestamp": timestamp}])
         both = {"assignment_id": submission_id, "notebook_id": self._saved.notebook_id}
-        return submission_id, *find_or_insert(session, api.SubmittedNotebook, both)
+        return find_or_insert(session, api.SubmittedNotebook, both)
 
     def _write_grades(
         self,
         session: Session,
         notebook_id: str,
-        is_new: bool,
         scores: dict[str, float | None],
         regraded: Collection[str] | None,
         asked: Collection[str],
-    ) -> float:
-        """Write a Grade for every graded cell. Returns the notebook's score, including manual scores.
-
-        ``asked`` are the questions that keep their points but wait for a person.
-        """
-        existing = {} if is_new else _rows_by_cell(session, api.Grade, notebook_id)
+    ) -> None:
+        """Write a Grade for every graded cell. ``asked`` are the questions that keep their points but wait for a person."""
+        existing = self._rows(session, api.Grade, [notebook_id])[notebook_id]
         wanted: dict[str, dict[str, Any]] = {}
-        total = 0.0
         for name, auto_score in scores.items():
-            cell_id = self._saved.graded[name]
-            old = existing.get(cell_id)
+            old, question = existing.get(name), self.lab.question_of.get(name, name)
             points = _cell_points(old, auto_score)
-            total += points.final
-            needs_person = points.manual is not None or auto_score is None
-            needs_person = needs_person or self.lab.question_of.get(name) in asked
-            again = regraded is None or self.lab.question_of.get(name, name) in regraded
+            needs_person = points.manual is not None or auto_score is None or question in asked
+            again = regraded is None or question in regraded
             if old is not None and not again and old.auto_score == auto_score:
                 needs_person = old.needs_manual_grade
-            wanted[cell_id] = {"auto_score": auto_score, "needs_manual_grade": needs_person}
-        _save_rows(session, api.Grade, notebook_id, existing, wanted)
-        return total
+            wanted[name] = {"auto_score": auto_score, "needs_manual_grade": needs_person}
+        self._save_rows(session, api.Grade, notebook_id, wanted)
 
     def _write_comments(
-        self,
-        session: Session,
-        notebook_id: str,
-        is_new: bool,
-        untouched: dict[str, bool],
-        asked: Mapping[str, str],
+        self, session: Session, notebook_id: str, untouched: dict[str, bool], asked: Mapping[str, str]
     ) -> None:
         """Write a Comment for every answer cell: "No response." for an unchanged cell, or the text in ``asked``."""
-        existing = {} if is_new else _rows_by_cell(session, api.Comment, notebook_id)
         wanted = {
-            cell_id: {"auto_comment": "No response." if untouched.get(name) else asked.get(name)}
-            for name, cell_id in self._saved.commented.items()
+            name: {"auto_comment": "No response." if untouched.get(name) else asked.get(name)}
+            for name in self._saved.commented
         }
-        _save_rows(session, api.Comment, notebook_id, existing, wanted)
+        self._save_rows(session, api.Comment, notebook_id, wanted)
+
+    def _save_rows(
+        self, session: Session, model: Any, notebook_id: str, wanted: dict[str, dict[str, Any]]
+    ) -> None:
+        """Insert the missing rows of cells, and update those whose values differ from ``wanted``."""
+        existing = self._rows(session, model, [notebook_id])[notebook_id]
+        new, changed = list[dict[str, Any]](), list[dict[str, Any]]()
+        for name, values in wanted.items():
+            if (old := existing.get(name)) is None:
+                new.append({"cell_id": self._cells_of(model)[name], "notebook_id": notebook_id, **values})
+            elif any(getattr(old, column) != value for column, value in values.items()):
+                changed.append({"id": old.id, **values})
+        if new:
+            insert_rows(session, model, new)
+        if changed:
+            session.execute(update(model), changed)
 
     def _penalty(self, row: Any, extension: datetime.timedelta | None, total: float) -> float | None:
         """The course's late penalty, limited like nbgrader's to between 0 and the score; None for none."""
@@ -332,25 +319,16 @@ class GradebookWriter:
         penalty = self._late_penalty(total, seconds_late, due) if due and seconds_late > 0 else None
         return None if penalty is None else min(max(float(penalty), 0.0), total)
 
-    def _write_penalty(self, session: Session, notebook_id: str, penalty: float | None) -> None:
-        row = {"id": notebook_id, "late_submission_penalty": penalty}
-        session.execute(update(api.SubmittedNotebook), [row])
-
-    # Reading back
-
-    def _read_marks(self, session: Session, *only: Any) -> dict[str, TeacherMarks]:
-        """Stored name -> marks that people entered. Makes four queries for any number of students."""
-        answers = {cell_id: name for name, cell_id in self._saved.commented.items()}
-        rows = select_rows(session, self._submissions(*only)).all()
-        grades, comments = self._grades(session, rows), defaultdict[str, dict[str, str]](dict)
-        for row in select_rows(session, self._rows_of(api.Comment, rows)):
-            if row.cell_id in answers and row.manual_comment:
-                comments[row.notebook_id][answers[row.cell_id]] = row.manual_comment
-        entered = [(row, grades[row.notebook_id].items()) for row in rows]
+    def _read_marks(self, session: Session, *only: str) -> dict[str, TeacherMarks]:
+        """Stored name -> marks that people entered. Makes three queries for any number of students."""
+        rows = self._submissions(session, *only)
+        mine = [row.notebook_id for row in rows]
+        grades, comments = (self._rows(session, model, mine) for model in (api.Grade, api.Comment))
+        entered = [(row, grades[row.notebook_id].items(), comments[row.notebook_id].items()) for row in rows]
         return {
             row.student_id: TeacherMarks(
                 scores={n: g.manual_score for n, g in own if g.manual_score is not None},
-                comments=comments[row.notebook_id],
+                comments={n: c.manual_comment for n, c in notes if c.manual_comment},
                 extra_credit={n: g.extra_credit for n, g in own if g.extra_credit},
                 waiting=tuple(sorted(n for n, g in own if g.needs_manual_grade)),
                 seconds_late=_seconds_late(row, row.extension),
@@ -358,7 +336,7 @@ class GradebookWriter:
                 late_penalty=float(row.late_submission_penalty or 0.0),
                 received=row.timestamp,
             )
-            for row, own in entered
+            for row, own, notes in entered
         }
 
     @contextmanager
@@ -371,33 +349,9 @@ class GradebookWriter:
             raise database_error(f"The gradebook {self.path}", error.orig or error) from error
 
 
-def _rows_by_cell(session: Session, model: Any, notebook_id: str) -> dict[str, Any]:
-    query = select(model.__table__).where(model.__table__.c.notebook_id == notebook_id)
-    return {row.cell_id: row for row in select_rows(session, query)}
-
-
-def _save_rows(
-    session: Session,
-    model: Any,
-    notebook_id: str,
-    existing: dict[str, Any],
-    wanted: dict[str, dict[str, Any]],
-) -> None:
-    """Insert the missing rows of cells, and update those whose values differ from ``wanted``."""
-    new = [
-        {"cell_id": cell, "notebook_id": notebook_id, **values}
-        for cell, values in wanted.items()
-        if cell not in existing
-    ]
-    changed = [
-        {"id": existing[cell].id, **values}
-        for cell, values in wanted.items()
-        if cell in existing and any(getattr(existing[cell], name) != value for name, value in values.items())
-    ]
-    if new:
-        insert_rows(session, model, new)
-    if changed:
-        session.execute(update(model), changed)
+def _as_text(value: datetime.datetime | datetime.timedelta) -> str:
+    """A due date or an extension as ``course_policy`` keeps it."""
+    return str(value.total_seconds()) if isinstance(value, datetime.timedelta) else value.isoformat()
 
 
 def _cell_points(row: Any, automatic: float | None) -> CellPoints:

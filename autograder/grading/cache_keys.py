@@ -91,7 +91,8 @@ def library_versions() -> str:
 #: The folders and files of the package that can change a result. Import-linter forbids them to import from the others
 #: (gradebook, pages, run, collect, exports, audit, cli, …).
 JUDGES = (
-    "errors.py", "files.py", "results.py", "startup", "sandbox", "course", "judging", "questions/engine", "grading",
+    "errors.py", "files.py", "results.py", "statuses.toml", "startup", "sandbox", "course", "judging", "questions/engine",
+    "grading",
 )  # fmt: skip
 
 

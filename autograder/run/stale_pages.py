@@ -78,6 +78,7 @@ _WRITERS = (
     "errors.py",
     "files.py",
     "results.py",
+    "statuses.toml",
     "course",
     "gradebook",
     "pages",

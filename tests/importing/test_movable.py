@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -20,56 +22,7 @@ ANSWER = answer(
     "def f(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION\nrows = [1, 2]\nclass Box: pass",
 )
 
-MOVABLE = [
-    "assert f(1) == 1",
-    "assert f(1) == 1, 'say why'",
-    "np.testing.assert_allclose(f(1.0), 1)",
-    "try:\n    f(0)\nexcept ValueError:\n    pass\nelse:\n    raise AssertionError('did not raise')",
-    "from unittest import TestCase\nTestCase().assertRaises(ValueError, f, 0)",
-    "for n in range(3):\n    assert f(n) == n",
-    "assert list(map(f, [1, 2])) == [1, 2]",
-    "assert rows == [1, 2] and f(rows) is None",
-    "x = f(3)\nassert type(x) is int",
-    "def check(n):\n    assert f(n) == n\ncheck(4)\nassert True",
-    "assert helper(2) == f(2)",
-    "rows = f([5])\nassert rows == [5]",
-    "print(f(1))",
-    "assert left == 1",
-    "class Point:\n    x = 1\nassert f(Point.x) == 1",
-    "from __future__ import annotations\nassert f(1) == 2",
-    "def g():\n    global n\n    n = f(1)\ng()\nassert n == 1",
-    # Its names are its own, though another cell binds them, too.
-    "try:\n    f(0)\nexcept ValueError as e:\n    assert 'zero' in str(e)\nelse:\n    raise AssertionError",
-    "import warnings\nwith warnings.catch_warnings(record=True) as e:\n    f(1)\nassert not e",
-    "match f([1, 2, 3]):\n    case [e, *n] if n:\n        assert e == 1 and n == [2, 3]",
-    "if (e := f(3)) > 2:\n    assert e == 3\nn = 0\nn += 1",
-    "if True:\n    async def e(n):\n        return n\nassert f(1) == 1",
-    "if f(1) != 2:\n    exit()",
-    # What the trial on the notebook's own answers will show.
-    "assert Box() and unknown(f(1))",
-]
-
-STAYS = {
-    "f = f\nassert f(1)": "makes f, which another cell uses",
-    "assert f.__name__ == 'f'": "looks at the function f itself",
-    "assert inspect.getsource(f)": "uses inspect",
-    "assert call(f)": "looks at the function f itself",
-    "assert f(rows) is not rows": "two objects are the same one",
-    "assert 'f' in globals()": "uses globals",
-    "%time f(1)": "no plain Python",
-    "f(1) / 2": "number of points",
-    "helper(1)": "number of points",
-    "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    f(1)\nassert True": "redirect_stdout",
-    "assert eval('f(1)')": "uses eval",
-    "assert reads() == f(1)": "uses open",
-    "if f(1) != 2:\n    raise KeyboardInterrupt": "uses KeyboardInterrupt",
-    "np.setbufsize(32)\nassert f(1) == 2": "sets np.setbufsize, which would hold for the tests after it",
-    "import locale\nlocale.setlocale(0, 'C')\nassert f(1) == 2": "sets locale.setlocale",
-    "import matplotlib.pyplot as plt\nplt.rcParams['axes.grid'] = True\nassert f(1) == 2": "sets plt.rcParams['axes.grid']",
-    "np.random.rand = lambda: 0.5\nassert f(1) == 2": "sets np.random.rand",
-    "from torch import set_num_threads\nset_num_threads(1)\nassert f(1) == 2": "sets set_num_threads",
-    "def g(a):\n    global a\nassert f(1) == 2": "no plain Python",
-}  # fmt: skip
+CELLS = tomllib.loads(Path(__file__).with_name("cells.toml").read_text(encoding="utf-8"))
 
 
 def judged(source):
@@ -94,27 +47,18 @@ def judged(source):
 
 
 def test_a_cell_that_only_calls_and_compares_moves():
-    assert {source: judged(source)[0].reason for source in MOVABLE} == dict.fromkeys(MOVABLE, "")
+    assert {source: judged(source)[0].reason for source in CELLS["moves"]} == dict.fromkeys(
+        CELLS["moves"], ""
+    )
 
 
 def test_a_cell_that_reaches_into_the_notebook_stays_and_says_why():
-    for source, reason in STAYS.items():
+    for source, reason in CELLS["stays"]:
         assert reason in judged(source)[0].reason, source
 
 
-BEGIN, END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
-#: A cell -> the title of its test: nothing that students do not read in their notebook.
-TITLES = {
-    '("""Check"""\n " ä f") ; assert f("ä") == 9 # said': "Check ä f",
-    '# Here:\n"""Check\n\nf"""\nassert f(3) == 9': "Check f",
-    f'{BEGIN}\n"""secret: f(7)"""\n{END}\nassert f(3) == 9': "The cell t1",
-    f'"""Check f\n{BEGIN}\nsecret: f(7)\n{END}\n"""\nassert f(3) == 9': "Check f",
-    f'{BEGIN}\n"""secret: f(7)"""; assert f(7)\n{END}\n"""Check f"""\nassert f(3) == 9': "Check f",
-}
-
-
 def test_a_title_is_what_students_read():
-    for source, title in TITLES.items():
+    for source, title in CELLS["titles"]:
         verdict, _, names = judged(source)
         assert verdict.reason == "" and as_hidden_test(verdict, names, "20_x").title == title
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import shutil
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -67,14 +68,7 @@ def scores(results: dict[str, SubmissionResult]) -> dict[str, dict[str, float]]:
     return {student: {q.name: q.points for q in result.questions} for student, result in results.items()}
 
 
-#: What becomes of the function ``squares`` in nbgrader's example, by the kind of student. What is endless waits.
-SQUARES = {
-    "wrong": "def squares(n):\n    return [i * i for i in range(n)]",
-    "raising": "def squares(n):\n    raise KeyError(n)",
-    "endless": "import time\ndef squares(n):\n    while n > 10:\n        time.sleep(1)\n    return [i * i for i in range(1, n + 1)]",
-    "missing_function": "",
-    "all_endless": "import time\ndef squares(n):\n    while True:\n        time.sleep(1)",
-}
+CODE = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))
 
 
 def write_source(folder: Path, assignment: str, name: str, made) -> Path:
@@ -93,7 +87,7 @@ def means(folder: Path) -> None:
 
 def examples(folder: Path) -> None:
     copy_examples(folder)
-    for student, code in SQUARES.items():
+    for student, code in CODE["squares"].items():
         made = nbformat.read(folder / "submitted" / "hacker" / "ps1" / "problem1.ipynb", as_version=4)
         for one in made.cells:
             if one.metadata.get("nbgrader", {}).get("grade_id") == "squares":
@@ -104,7 +98,7 @@ def examples(folder: Path) -> None:
 def autotests(folder: Path) -> None:
     copy_examples(folder, "ps1_autotest")
     made = nbformat.read(folder / "source" / "ps1_autotest" / "problem1.ipynb", as_version=4)
-    for student, answers in {"right": {}, "wrong": {"squares": SQUARES["wrong"]}}.items():
+    for student, answers in {"right": {}, "wrong": {"squares": CODE["squares"]["wrong"]}}.items():
         hand_in(folder, student, "ps1_autotest", "problem1", submitted(made, answers))
 
 
@@ -183,50 +177,19 @@ def test_files_beside_the_notebook_lie_beside_it_in_build_release_and_grading(co
     )
 
 
-#: Answers that forge points, or carry a hidden input out: answer cell -> code, and the notebook's last cell.
-FORGERS = {
-    "writes_into_an_array": {"softmax-cell": "def softmax(x):\n    x[...] = 0\n    return np.ones(3) / 3"},
-    "empties_a_list": {"squares-cell": "def squares(n):\n    n.clear()\n    return []"},
-    "stops": {"square-cell": "def square(n):\n    raise StopIteration"},
-    "names_a_type": {"square-cell": "def square(n):\n    return n * n if n < 10 else type(f'is_{n}', (), {})()"},
-    "says_it": {"square-cell": "def square(n):\n    return n * n if n < 10 else f'it is {n}'"},
-    "puts_it_out": {
-        "square-cell": "seen = []\ndef square(n):\n    seen.append(n)\n    return n * n",
-        "last": "from IPython.display import display\nwords = f'it is {seen}'\nprint(words)\n"
-        "mark = {'question': 'square_test', 'marks': [[words, True, '']]}\n"
-        "display({'application/vnd.coursekit.check+json': mark, 'text/plain': words}, raw=True)",
-    },
-}  # fmt: skip
-
-
-#: Test cells that end the program where an answer is wrong, as people write them. Each costs its own points only: nbgrader gives
-#: such a notebook up where the kernel ends.
-ENDS = {
-    "by_exit": "if f(1) != 2:\n    exit()",
-    "by_quit": "try:\n    assert f(3) == 4\nexcept AssertionError:\n    print('wrong')\n    quit()",
-    "by_error": "if f(5) != 6:\n    raise SystemExit('wrong')",
-    "by_interrupt": "if f(5) != 6:\n    raise KeyboardInterrupt",
-}
-
-
 def test_no_forger_gets_a_point_or_a_hidden_input_out_and_a_cell_that_ends_the_program_costs_its_own_points(
     course, tmp_path
 ):
+    ends, forgers, walls = CODE["ends"], CODE["forgers"], CODE["walls"]
     made = notebook(
         [
             cell("code", "import numpy as np"),
-            answer("softmax-cell", "def softmax(x):\n    ### BEGIN SOLUTION\n    return np.exp(x) / np.exp(x).sum()\n    ### END SOLUTION"),
-            checking("softmax_test", 1, "x = np.array([0.1, 2.0, -1.0])\nnp.testing.assert_allclose(softmax(x), np.exp(x) / np.exp(x).sum())"),
-            answer("f_sol", "def f(x):\n    ### BEGIN SOLUTION\n    return x + 1\n    ### END SOLUTION"),
-            *(checking(name, 1, source) for name, source in ENDS.items()),
-            answer("square-cell", "def square(n):\n    ### BEGIN SOLUTION\n    return n * n\n    ### END SOLUTION"),
-            checking("square_test", 1, "for got, wanted in zip(map(square, [1, 2]), [1, 4]):\n    assert got == wanted\n### BEGIN HIDDEN TESTS\nassert square(77007) == 77007 ** 2, f'it should not be {square(77007)}'\n### END HIDDEN TESTS"),
-            answer("squares-cell", "def squares(n):\n    ### BEGIN SOLUTION\n    return [i * i for i in n]\n    ### END SOLUTION"),
-            checking("squares_test", 1, "numbers = [3, 5]\nresult = squares(numbers)\nassert len(result) == len(numbers)\nfor n, r in zip(numbers, result):\n    assert r == n * n"),
+            *(answer(name, source) for name, source in walls["answers"].items()),
+            *(checking(name, 1, source) for name, source in (walls["checks"] | ends).items()),
             answer("last", "'the end'"),
         ]
-    )  # fmt: skip
-    students = {"honest": {}, "wrong": {"f_sol": "def f(x):\n    return x + 2"}, **FORGERS}
+    )
+    students = {"honest": {}, "wrong": {"f_sol": "def f(x):\n    return x + 2"}, **forgers}
     for student, answers in students.items():
         hand_in(tmp_path, student, "hw", "walls", submitted(made, answers))
     found = reasons(write_source(tmp_path, "hw", "walls", made), "25_walls")
@@ -236,9 +199,9 @@ def test_no_forger_gets_a_point_or_a_hidden_input_out_and_a_cell_that_ends_the_p
         student: {name for name, points in scores.items() if not points} for student, scores in ours.items()
     }
     forged = {
-        student: {next(iter(answers)).replace("-cell", "_test")} for student, answers in FORGERS.items()
+        student: {next(iter(answers)).replace("-cell", "_test")} for student, answers in forgers.items()
     }
-    assert lost == {"honest": set(), "wrong": {*ENDS}, **forged, "puts_it_out": set()}
+    assert lost == {"honest": set(), "wrong": {*ends}, **forged, "puts_it_out": set()}
     pages = [file for file in out.rglob("*") if file.suffix in (".html", ".json", ".ipynb")]
     assert pages and not [file for file in pages if "77007" in file.read_text()]
     assert "it is []" in (out / "autograded" / "puts_it_out" / "25_walls" / "25_walls.ipynb").read_text()

@@ -1,5 +1,6 @@
 """A hub's day in Chromium, set up as docs/hub.md says: a teacher gives out, two students work and hand in, get graded,
-and see their feedback. What they type, and what their cards say, is the students' day.
+and see their feedback. What they type, and what their cards say, is the students' day. After it they hold the live class of
+docs/live_class.md on the same hub.
 
 The machine is one of its own (``tests/fixtures/machine.py``): accounts and files are gone with it. It needs root, Node and
 npm's configurable-http-proxy; without them these tests fail and say so, they are not skipped.
@@ -25,19 +26,25 @@ from playwright.sync_api import Page, expect
 
 from autograder.course.masters import course_root, lab_name
 from autograder.course.policy_file import spec
+from tests.fixtures import frozen_course
 from tests.fixtures.frozen_course import freeze
 from tests.fixtures.jupyterlab import PATIENCE_MS
 from tests.fixtures.lab_page import card, menu, right, validated
 from tests.fixtures.live_class import free_port
 from tests.fixtures.machine import Machine, closed_to_others
 from tests.install_programs import FOLDER, NEEDED, PROXY
+from tests.serve.test_live_class import notebook
 
 pytestmark = pytest.mark.xdist_group("hubs_day")
 
 LAB = lab_name("00")
 QUESTIONS = [name for name, _ in spec(LAB).questions]
 WRONG = "def one_hot(ids, V):\n    return np.eye(V)[:, np.asarray(ids)]"
-PAGE = (course_root() / "docs" / "hub.md").read_text(encoding="utf-8")
+PAGE, LIVE_PAGE = (
+    (course_root() / "docs" / name).read_text(encoding="utf-8") for name in ("hub.md", "live_class.md")
+)
+#: The lab of the live class.
+LIVE = frozen_course.LAB
 STUDENTS = ("ada", "bo")
 
 
@@ -59,7 +66,9 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     assert os.geteuid() == 0, "the hub's day needs root: it makes accounts on a machine of its own"
     assert PROXY.exists(), NEEDED
     folder = tmp_path_factory.mktemp("machine")
-    course = freeze(folder / "course", LAB)
+    course = freeze(folder / "course", LAB, LIVE)
+    for place in ("notebooks/demos", "data/demos"):
+        shutil.copytree(course_root() / place, course / place)
     for name in ("pyproject.toml", "requirements.lock"):
         shutil.copy(course_root() / name, course)
     prefix, base = Path(sys.prefix), Path(sys.base_prefix)
@@ -83,6 +92,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
         )
         for path, text in files_of_the_page().items():
             here.write(path, text)
+        here.write("/srv/class/course.toml", 'team = ["prof"]\n[live]\nattempts = 5\n')
         here.sh("chown -R prof: /home/prof/.jupyter")
         yield here
     finally:
@@ -94,6 +104,15 @@ def hub(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """The address of the hub, once it listens."""
     front, inner, proxys = (free_port() for _ in range(3))
     address, log = f"http://127.0.0.1:{front}", tmp_path_factory.mktemp("hub") / "log"
+    [live] = re.findall(r"```python\n(c\.JupyterHub\.services.*?)```", LIVE_PAGE, re.DOTALL)
+    for said, here in {
+        ":8787": f":{free_port()}", ":8000": f":{front}", '"07"': f'"{LIVE}", "--jobs", "1"',
+        '/srv/course/course.toml"': '/srv/class/course.toml", "COURSE_SALT_FILE": "/srv/class/salt"',
+        "/srv/course": "/home/prof/course",
+    }.items():  # fmt: skip
+        assert said in live
+        live = live.replace(said, here)
+    machine.sh(f"cat >> /etc/jupyterhub/jupyterhub_config.py <<'END'\n{live}\nEND")
     command = machine.words(
         "/opt/hub/bin/python", "-m", "jupyterhub", "-f", "/etc/jupyterhub/jupyterhub_config.py",
         f"--JupyterHub.bind_url={address}", f"--JupyterHub.hub_port={inner}",
@@ -305,3 +324,74 @@ def test_everybody_reads_their_own_feedback_and_nobody_anothers(
     feedback = "/srv/nbgrader/exchange/bigrams/feedback"
     assert len(machine.sh(f"ls {feedback}").split()) == len(STUDENTS)
     assert machine.sh(f"runuser -u ada -- ls {feedback} 2>/dev/null || echo closed") == "closed\n"
+
+
+def _ours(url: str, hub: str) -> None:
+    assert url.startswith((hub, "data:", "blob:")), url
+
+
+def hand_in(page: Page, content: bytes) -> None:
+    file = {"name": f"{LIVE}.ipynb", "mimeType": "application/json", "buffer": content}
+    page.get_by_label("Your saved notebook").set_input_files(file)
+    page.get_by_role("button", name="Hand in").click()
+
+
+def test_a_live_class_hands_in_reads_and_mends_while_the_lecturers_screen_moves(
+    hub: str, pages: dict[str, Page]
+) -> None:
+    service = f"{hub}/services/autograder/"
+    for _ in range(PATIENCE_MS // 200):  # until it has tried its lab
+        if pages["prof"].request.get(service).ok:
+            break
+        time.sleep(0.2)
+
+    def opened(who: str, place: str = "") -> Page:
+        page = pages[who].context.new_page()
+        page.on("pageerror", lambda error: pytest.fail(f"{who}: {error}"))
+        page.on("request", lambda asked: _ours(asked.url, hub))
+        page.goto(service + place)
+        return page
+
+    room = opened("prof", f"room/{LIVE}")
+    expect(room.get_by_role("status").first).to_contain_text("0 students have a verdict")
+    room.get_by_role("button", name="Start an exercise").click()
+    expect(room.get_by_role("timer")).to_contain_text(":")
+    line = room.locator(".question", has_text="normalise_rows")
+    students = {who: opened(who) for who in STUDENTS}
+    for who, page in students.items():
+        expect(page.locator(".timer")).to_contain_text("left in class")
+        hand_in(page, notebook(frozen_course.WRONG, who))
+    for page in students.values():
+        first = page.locator(".attempt", has_text="Attempt 1 of 5")
+        expect(first).to_have_attribute("data-state", "graded")
+        change = first.locator(".change", has_text="normalise_rows")
+        expect(change.locator(".cause")).not_to_be_empty()
+        expect(change.locator(".code")).to_contain_text("def normalise_rows")
+    expect(line).to_contain_text("0 of 2 have it")
+    line.get_by_role("button", name="Demo").click()
+    expect(room.frame_locator("iframe").locator("svg").first).to_be_visible()
+    expect(line.locator(".thought b").first).to_have_text("2")
+    assert "ada" not in room.locator("body").inner_text()
+
+    ada, bo = students.values()
+    bo.get_by_text("Ask a teacher").click()
+    bo.get_by_label("What do you think is wrong?").fill("My rows sum to one.")
+    bo.get_by_role("button", name="Ask", exact=True).click()
+    expect(bo.get_by_text("There is no answer yet.")).to_be_visible()
+    for who, page in students.items():
+        hand_in(page, notebook({}, who))
+    expect(line).to_contain_text("2 of 2 have it")
+    expect(ada.locator(".attempt", has_text="Attempt 2 of 5")).to_contain_text("This attempt counts")
+    ada.goto(f"{service}team/{LIVE}")
+    expect(ada.get_by_text("This page is the teaching team's.")).to_be_visible()
+
+    room.goto(f"{service}team/{LIVE}")
+    for who in STUDENTS:
+        expect(room.locator(f"tr[data-student={who}]")).to_contain_text("graded")
+    expect(room.locator("#requests")).to_contain_text("My rows sum to one.")
+    room.get_by_role("button", name="Answer").first.click()
+    room.get_by_label("Your answer").fill("Together they do, each alone does not.")
+    room.locator("dialog[open]").get_by_role("button", name="Answer").click()
+    expect(room.locator("#requests")).to_be_empty()
+    bo.reload()
+    expect(bo.get_by_text("Together they do, each alone does not.")).to_be_visible()

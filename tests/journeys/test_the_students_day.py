@@ -1,4 +1,4 @@
-"""A student's day in Chromium: unpack, run, err, read the hint, mend, validate, save, hand in, be graded.
+"""A student's day in Chromium: unpack, run, err, read the hint, mend, validate, save, hand in.
 
 The tests are the hours of one day, in order, on one page.
 """
@@ -15,11 +15,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from autograder.collect.collect import collect
-from autograder.course.masters import course_root, lab_name
+from autograder.course.masters import lab_name
 from autograder.course.policy_file import spec
 from autograder.course.release import release
-from tests.fixtures.frozen_course import command
 from tests.fixtures.lab_page import card, cell, menu, output_of, right, validated, write, write_in_words
 
 pytestmark = pytest.mark.xdist_group("students_day")
@@ -125,9 +123,7 @@ def test_validate_saves_and_is_content_when_everything_is_answered(page: Page, s
     assert source_on_disk(saved, "softmax") == right(LAB, "softmax")
 
 
-def test_what_is_packed_is_what_was_saved_and_gets_the_points_it_deserves(
-    page: Page, saved: Path, tmp_path: Path
-) -> None:
+def test_what_is_packed_is_what_was_saved(page: Page, saved: Path, tmp_path: Path) -> None:
     write(page, "cross_entropy", SUMMED)
     expect(card(page, "cross_entropy")).to_have_class("ck bad")
     page.keyboard.press("Control+s")
@@ -139,15 +135,6 @@ def test_what_is_packed_is_what_was_saved_and_gets_the_points_it_deserves(
     expect(packing).to_contain_text("why_one_hot — answered in words")
     with page.expect_download() as download:
         packing.get_by_role("link", name=f"Download {LAB}.zip").click()
-    uploaded = tmp_path / "download" / "ada" / f"{LAB}.zip"
-    download.value.save_as(uploaded)
-    assert zipfile.ZipFile(uploaded).read(f"{LAB}.ipynb") == saved.read_bytes()
-    submitted, graded = tmp_path / "submitted", tmp_path / "graded"
-    collect(tmp_path / "download", submitted, LAB)
-    done = command("grade", LAB, "--submitted", submitted, "--out", graded, "--jobs", 1, root=course_root())
-    assert done.returncode == 0, done.stdout + done.stderr
-    [row] = json.loads((graded / "results.json").read_text())
-    assert (row["student"], row["status"]) == ("ada", "graded")
-    points = {question["name"]: question["points"] for question in row["questions"]}
-    assert points["cross_entropy"] < 4
-    assert points == {**dict(spec(LAB).questions), "cross_entropy": points["cross_entropy"]}
+    download.value.save_as(tmp_path / f"{LAB}.zip")
+    assert zipfile.ZipFile(tmp_path / f"{LAB}.zip").read(f"{LAB}.ipynb") == saved.read_bytes()
+    assert source_on_disk(saved, "cross_entropy") == SUMMED

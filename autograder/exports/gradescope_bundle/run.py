@@ -35,7 +35,7 @@ def main(root: Path) -> int:
     sys.path[:0] = [str(course), str(course / "notebooks")]
     os.environ.update(
         COURSE_ROOT=str(course),
-        COURSE_FILE=str(course / "course.toml"),
+        COURSE_FILE=str(course / "course.json"),
         COURSE_SALT=settings["salt"],
         COURSE_ROSTER="",  # the class list stays with the teacher
         PYTHONPATH=os.pathsep.join(sys.path[:2]),
