@@ -22,7 +22,7 @@ from autograder.course.policy_file import spec
 from autograder.judging.run import run_question, salt, set_salt
 from autograder.sandbox.host.student import Student
 from tests.audit.slips import slips_of
-from tests.audit.styles import TOGETHER, styles_for, varied
+from tests.audit.styles import REFUSED, TOGETHER, varied
 
 #: What no question asks for: it earns next to nothing, and its card is red and does not say that the function raised an error.
 RUBBISH = {
@@ -145,21 +145,16 @@ def _slips(lab: str, question: str) -> Iterator[str]:
 
 def _honest_variations(lab: str, question: str) -> Iterator[str]:
     """The right answer in another style keeps its points and its green card."""
-    answer = solution(lab)[question]
-    if isinstance(answer, type):  # of a class only its results could be varied
+    right = solution(lab)[question]
+    if isinstance(right, type):  # of a class only its results could be varied
         return
     for together in TOGETHER:
-        styles = sorted(styles_for(question) & set(together))
-        for fault in variation_faults(lab, question, styles):
+        styles = [name for name in together if name not in REFUSED.get(question, ())]
+        answer = varied(right, styles)
+        if fault := audit_answer(lab, question, 1, "alternative", "varied", answer).fault:
             yield f"right answer with {styles}: {fault}"
-
-
-def variation_faults(lab: str, question: str, styles: list[str]) -> list[str]:
-    """What the right answer in these styles loses, and what its card says against it."""
-    answer = varied(solution(lab)[question], styles)
-    fault = audit_answer(lab, question, 1, "alternative", "varied", answer).fault
-    said = [f"its card says {line}" for line in _card(lab, question, answer)]
-    return [fault, *said] if fault else said
+        for line in _card(lab, question, answer):
+            yield f"right answer with {styles}: its card says {line}"
 
 
 def _few(question: str) -> list[str]:

@@ -114,7 +114,8 @@ REFUSED = {
     "attention_maps": {"single precision on the way"},
     "cached_attention": {"single precision on the way"},
 }
-#: Every style once. Those of one line change different values, so that none hides another.
+#: Every style once. Those of one line change different values, so that none hides another; other names read the signature, so
+#: they come first.
 TOGETHER = (
     ("arguments of other names", "works on copies", "single precision at the end", "tuples for lists"),
     ("NumPy's numbers", "arrays of fractions", "lists for tuples"),
@@ -123,13 +124,8 @@ TOGETHER = (
 )
 
 
-def styles_for(question: str) -> set[str]:
-    """The styles that a question accepts."""
-    return set(STYLES) - REFUSED.get(question, set())
-
-
 def varied(answer: Callable[..., Any], styles: Iterable[str]) -> Callable[..., Any]:
     """The answer in these styles."""
-    for name in sorted(styles, key=lambda name: name != "arguments of other names"):  # its signature is read
+    for name in styles:
         answer = STYLES[name](answer)
     return answer

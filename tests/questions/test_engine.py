@@ -68,40 +68,29 @@ def test_the_examples_of_the_docstrings_hold(module):
 
 
 EQUAL = [
-    ([1.0, 2.0], np.array([1.0, 2.0])),
     (torch.tensor([1.0, 2.0]), np.array([1.0, 2.0])),
     (np.float32([0.1, 1e3]), np.array([0.1, 1e3])),
-    ([[1, 2], [3, 4]], np.array([[1.0, 2.0], [3.0, 4.0]])),
     ([np.ones(2), [0.5]], (np.ones(2), np.array([0.5]))),
-    (np.array([3.0, 4.0]), [3, 4]),
     (("a", ["b"]), ["a", ("b",)]),
     (b"\x01\x02", [1, 2]),
-    ([(np.array(["a", "b"]), 1)], [(["a", "b"], 1)]),
     (["a", "b"], np.array(["a", "b"])),
     ({"a": 1}, {"a": np.int64(1)}),
     ([math.nan, math.inf], np.array([math.nan, math.inf])),
     (np.zeros(3), np.array([1e-17, 0, -1e-17])),
-    (np.array([True, False]), np.array([1, 0])),
     ([], np.zeros((0, 3))),
 ]
 #: A value, the right one, and the word for how they differ.
 DIFFERENT = [
     (None, np.ones(2), "nothing"),
-    (np.ones(3), np.ones(2), "shape"),
     (np.ones((2, 1)), np.ones(2), "shape"),
     (np.array([1, 0]), np.array([True, False]), "kind"),
-    (np.ones(2) + 0j, np.ones(2), "kind"),
     ("12", np.array([1, 2]), "kind"),
     (np.array([1.0, 2.0001]), np.array([1.0, 2.0]), "values"),
-    (np.array([2.0, 1.0]), np.array([1.0, 2.0]), "values"),
     (np.zeros(2), np.array([1e-7, 2e-7]), "values"),
-    (np.array([math.nan, 1]), np.ones(2), "values"),
     (np.ones(2), np.array([math.inf, 1]), "values"),
-    ([3, 5], [3, 4], "values"),
     ((np.ones(2),), (np.ones(2), np.ones((1, 1))), "results"),
     ({"a": 1}, {"b": 1}, "keys"),
     (["b", "a"], ["a", "b"], "kind"),
-    (np.array(["b", "a"]), np.array(["a", "b"]), "kind"),
 ]
 
 
@@ -173,13 +162,11 @@ def test_a_family_without_fair_inputs_fails():
     ("answer", "failed", "title", "points"),
     [
         (lambda x, scale=1: [sum(row) / len(row) * scale for row in x.tolist()], "", None, 2),
-        (lambda x, scale=1: torch.tensor(x).float().mean(1) * scale, "", None, 2),
         (lambda x, scale=1: [scale * float(np.float32(row.sum())) for row in x], "rows scales", "sums", 0.5),
         (lambda x, scale=1: x.sum(axis=1) * (scale if scale == 1 else 2), "rows scales", None, 0),
         (lambda x, scale=1: x.mean(axis=1) * scale**2, "scales", None, 1.5),
         (lambda x, scale=1: _means(x, scale) + (scale == 1), "rows", None, 0.5),
         (lambda x, scale=1: 1 / 0, "rows scales arguments again", None, 0),
-        (lambda x, scale=1: None, "rows scales", None, 0),
     ],
 )
 def test_whoever_has_a_name_pays_its_cost_and_everybody_else_gets_what_holds(
@@ -309,15 +296,6 @@ def additive_attention(q, k, v, W_q, W_k, w, mask=None):
     keys = np.broadcast_to(np.eye(size), (*k.shape[:-2], size, size))
     return scaled_dot_product_attention(scores * np.sqrt(size), keys, v, mask)
 """
-WITH_ITS_OWN_TABLE = """
-def scaled_dot_product_attention(q, k, v, mask=None, table=None):
-    weights = softmax(table if mask is None else np.where(mask, -np.inf, table))
-    return weights @ v, weights
-
-def additive_attention(q, k, v, W_q, W_k, w, mask=None):
-    scores = np.tanh((q @ W_q)[..., :, None, :] + (k @ W_k)[..., None, :, :]) @ w
-    return scaled_dot_product_attention(None, None, v, mask, table=scores)
-"""
 DEAF = """
 class MultiHeadAttention(MultiHeadAttention):
     def forward(self, x, memory=None, mask=None):
@@ -329,7 +307,6 @@ class MultiHeadAttention(MultiHeadAttention):
     ("lab", "name", "source", "title"),
     [
         ("07_self_attention", "additive_attention", WRONG_ATTENTION, None),
-        ("07_self_attention", "additive_attention", WITH_ITS_OWN_TABLE, None),
         (
             "07_self_attention",
             "additive_attention",
@@ -342,7 +319,6 @@ class MultiHeadAttention(MultiHeadAttention):
             DEAF + solution_source("08_multi_head", "attention_maps").replace(".detach()", ""),
             "maps that hang on the gradient",
         ),
-        ("08_multi_head", "attention_maps", DEAF + solution_source("08_multi_head", "attention_maps"), None),
     ],
 )
 def test_a_wrong_answer_is_judged_again_with_the_masters_earlier_answers(lab, name, source, title):
@@ -393,16 +369,6 @@ def _too_dear(question):
     _wrong("no_scale", lambda x, scale=1: x.mean(axis=1), costs=1.5)(question)
 
 
-def _hard_alternative(question):
-    @question.scenario("Of whole numbers.")
-    def whole(student, rng):
-        yield Observed("the mean", student(np.ones((2, 2), int)))
-
-    @question.alternative
-    def not_of_whole_numbers(x, scale=1):
-        return _means(x, scale) * (x.dtype.kind == "f")
-
-
 @pytest.mark.parametrize(
     ("change", "faults"),
     [
@@ -418,7 +384,6 @@ def _hard_alternative(question):
         (_wrong("raises", _raises, costs=2), ["misconception raises: it is recognised as none"]),
         (_too_dear, ["misconception no_scale: it costs 1.5, and its tests are worth 0.50: say why in because="]),
         (_wrong("zero", lambda x, scale=1: np.zeros(len(x)), costs=3), ["misconception zero: it costs 3 of 2 points"]),
-        (_hard_alternative, ["alternative not_of_whole_numbers: whole: wrong values in what this test looks at"]),
     ],
 )  # fmt: skip
 def test_the_audit_names_what_is_wrong_with_a_question(grading, change, faults):
@@ -440,20 +405,6 @@ def test_the_audit_names_a_master_that_fails_and_what_a_memoriser_earns(grading)
 
     found = [fault for fault in grading.audit(question) if fault.startswith("worthless")]
     assert found == ["worthless the card's data by heart: it earns 100%"]
-
-
-def test_the_texts_pairs_and_lists_of_several_lengths_are_compared_to_the_digits_that_are_written(grading):
-    question = Question(lambda n: [("a", n / 3), ([n] * n, 2)], name="pairs")
-
-    @question.family("A few.")
-    def a_few(rng):
-        yield Case(2, gives=[("a", 0.67), ([2, 2], 2)])
-        yield Case(2, gives=[("a", 0.66), ([2, 2], 2)])
-        yield Case(2, gives=[("a", 0.67), ([2, 3], 2)])
-        yield int(rng.integers(3, 99))
-
-    faults = grading.audit(question)
-    assert len(faults) == 2 and "0.66" in faults[0] and "[2, 3]" in faults[1]
 
 
 def test_the_cards_data_are_values_only_and_come_back_from_json():

@@ -31,12 +31,6 @@ def test_a_table_outside_of_the_function_that_all_checks_let_pass_turns_the_card
     assert hints("normalise_rows", normalise_rows) == [ANSWERS_DIFFER]
 
 
-def test_a_generator_of_its_own_is_seen() -> None:
-    right = solution(LAB)["sample_name"]
-    own = hints("sample_name", lambda P, rng: right(P, np.random.default_rng()))
-    assert any("All randomness must come from the generator rng" in hint for hint in own)
-
-
 def test_the_hint_stands_at_the_first_red_check_or_in_a_line_of_its_own() -> None:
     right = solution("06_positions")["shift_matrix"]
     room: dict[Any, Any] = {}
@@ -74,9 +68,7 @@ def test_a_change_in_place_is_named_and_spoils_no_later_check() -> None:
 
     for lab, question, change in (
         (LAB, "bigram_counts", lambda words: words.append("ava")),
-        ("04_tokenizer", "count_pairs", lambda words: words.update({(1, 2): 3})),
         ("07_self_attention", "scaled_dot_product_attention", doubles),
-        ("08_multi_head", "merge_heads", doubles),
     ):
         right = solution(lab)[question]
 

@@ -9,8 +9,6 @@ import pytest
 from coursekit.notebook.until_written import needs, until_written
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
 
-from autograder.course.masters import lab_name, solution
-
 
 @pytest.fixture
 def answer(monkeypatch: pytest.MonkeyPatch):
@@ -45,14 +43,6 @@ def test_lists_of_numbers_are_arrays_in_the_cell_and_whatever_is_no_table_of_num
             needs("f")
             seen = f_of_the_notebook()()
         assert seen is value
-
-
-def test_the_masters_last_answer_of_lab_02_takes_a_list_from_an_earlier_one(monkeypatch):
-    names = solution(lab_name("02"))
-    scores, mean = names["pwm_scores"], names["dirichlet_mean"]
-    expected = scores(["AC", "AG"], "ACGT", 1.0)
-    monkeypatch.setitem(scores.__globals__, "dirichlet_mean", lambda *given: mean(*given).tolist())
-    assert np.array_equal(scores(["AC", "AG"], "ACGT", 1.0), expected)
 
 
 def test_each_of_several_results_is_an_array_and_the_function_is_back_after_an_error_too(answer, capsys):

@@ -54,16 +54,6 @@ def test_every_parameter_learns_and_neither_a_stop_nor_a_measurement_changes_the
     assert short.taken < whole.taken
 
 
-def test_losses_are_fetched_every_hundredth_step_only(tmp_path, monkeypatch):
-    waits, wait = [], Run._wait
-    monkeypatch.setattr(Run, "_wait", lambda run: waits.append(run.taken) or wait(run))
-    monkeypatch.setattr(Run, "learn_from", lambda run, batch: torch.zeros(()))
-    run = _run(tmp_path, epochs=60)
-    for _ in run.take_steps():
-        pass
-    assert run.taken > 200 and waits == [*range(100, run.taken, 100), run.taken]
-
-
 @pytest.mark.parametrize("step", [1, 4])
 def test_batches_hold_every_pair_once_keep_to_their_size_and_have_little_padding(step):
     rng = random.Random(1)
