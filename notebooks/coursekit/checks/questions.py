@@ -37,7 +37,7 @@ from coursekit.notebook.verdict import Mark
 
 DATA = Path(__file__).parent / "data"
 #: The key, beside the questions, of the digest of the files from which the data were made.
-MADE_OF = "made of"
+DIGEST_KEY = "made of"
 #: The most seconds of a part whose first case is called again; the most items of a result that is checked for later changes.
 AGAIN_SECONDS, MAX_WATCHED = 0.2, 10_000
 
@@ -58,7 +58,7 @@ def questions_of(lab: str) -> dict[str, QuestionCard]:
 def _read(lab: str) -> dict[str, QuestionCard]:
     file = DATA / f"q{lab}.json"
     data = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-    return {name: QuestionCard(name, of_question) for name, of_question in data.items() if name != MADE_OF}
+    return {name: QuestionCard(name, of_question) for name, of_question in data.items() if name != DIGEST_KEY}
 
 
 def prepare(lab: str) -> None:
