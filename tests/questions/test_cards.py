@@ -94,9 +94,9 @@ def play(student, rng):
     [
         ("np.sum(student(np.ones(size)))", ""),
         ("lengths([student([1.0])])", ""),
-        ("student([1.0]) == reference([1.0])", "“reference”, which an answer is made of"),
-        ("student([1.0]) == doubled([1.0])", "“doubled”, which an answer is made of"),
-        ("question.reference([1.0])", "“question”, which an answer is made of"),
+        ("student([1.0]) == reference([1.0])", "“reference”, which is part of an answer"),
+        ("student([1.0]) == doubled([1.0])", "“doubled”, which is part of an answer"),
+        ("question.reference([1.0])", "“question”, which is part of an answer"),
         ("Case([1.0])", "of the harness"),
         ("NOT_THE_SAME_AGAIN", "of the harness"),
         ("student.scene('import autograder')", "name the harness"),
