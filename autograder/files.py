@@ -178,7 +178,7 @@ def say_if_others_may_read(path: Path) -> None:
     """Warn about a secret on a disk without permissions (USB stick, Windows)."""
     if path.stat().st_mode & 0o077:
         print(
-            f"! The disk of {path} keeps no permissions: everybody with an account on this machine may read it.",
+            f"! The disk of {path} stores no permissions: everybody with an account on this machine can read it.",
             file=sys.stderr,
         )
 

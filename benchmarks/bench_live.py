@@ -32,7 +32,7 @@ from autograder.serve.journal import Journal
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # run as a script
-from benchmarks.bench_scale import family_of, memory_of  # noqa: E402
+from benchmarks.bench_scale import memory_of, process_tree  # noqa: E402
 from tests.fixtures.live_class import Served  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -66,7 +66,7 @@ class Server(Served):
         """CPU time of all its processes and of those that have ended."""
         assert self.process is not None
         total = 0
-        for pid in family_of(self.process.pid):
+        for pid in process_tree(self.process.pid):
             with contextlib.suppress(OSError):
                 fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
                 total += sum(map(int, fields[11:15]))

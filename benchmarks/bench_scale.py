@@ -1,8 +1,8 @@
-"""Grades a class of 1,000 submissions of lab 07 with one worker and with two, and then once more with nothing changed.
+"""Grades a class of 1,000 submissions of lab 07 with one worker, with two, and again with nothing changed.
 
-Prints throughput, peak memory and whether memory stays flat; writes ``build/bench/scale.json``. Memory is that of
-the command and all its descendants (sandboxed processes too), shared pages divided among their holders, sampled
-while the class is graded. ``--students 50`` tries it small.
+Prints throughput, peak memory and the growth of memory; writes ``build/bench/scale.json``. Memory is that of the
+command and all its descendants, sandboxed processes too. A shared page is divided among the processes that hold
+it. ``--students 50`` tries it small.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Seconds between two looks at memory: reading it costs time that the class does not get.
+#: Seconds between two samples of memory. Reading it takes CPU time from the grader.
 INTERVAL = 1.0
 MEBIBYTE = 1 << 20
 console = Console()
@@ -42,18 +42,18 @@ class Measured:
         """The largest sample."""
         return max((size for _, size in self.memory), default=0)
 
-    def middle(self, begin: float, end: float) -> float:
-        """The median of the samples between two shares of the running time."""
+    def median(self, begin: float, end: float) -> float:
+        """The median of the samples taken between two shares of the running time (0 to 1)."""
         part = sorted(size for when, size in self.memory if begin <= when / self.seconds < end)
         return part[len(part) // 2] if part else 0.0
 
     @property
     def growth(self) -> float:
-        """How much more memory was used in the last third than in the second, as a share."""
-        return self.middle(2 / 3, 1) / max(1.0, self.middle(1 / 3, 2 / 3)) - 1
+        """The growth of median memory from the second third of the run to the last, as a share."""
+        return self.median(2 / 3, 1) / max(1.0, self.median(1 / 3, 2 / 3)) - 1
 
 
-def family_of(root: int) -> list[int]:
+def process_tree(root: int) -> list[int]:
     """A process and its descendants."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
@@ -70,9 +70,9 @@ def family_of(root: int) -> list[int]:
 
 
 def memory_of(root: int) -> int:
-    """Bytes that a process and its descendants hold, shared pages divided among their holders."""
+    """The bytes of a process and its descendants. A shared page is divided among the processes that hold it."""
     total = 0
-    for pid in family_of(root):
+    for pid in process_tree(root):
         try:
             rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
         except OSError:  # it has ended, or it is another user's
@@ -82,7 +82,7 @@ def memory_of(root: int) -> int:
 
 
 def measure(words: list[str], log: IO[str]) -> Measured:
-    """Run ``autograder`` with these words and watch its memory."""
+    """Run ``autograder`` with these arguments and sample its memory."""
     environment = {**os.environ, "COURSE_SALT": "the benchmark's salt", "COURSE_ROOT": str(ROOT)}
     began = time.perf_counter()
     process = subprocess.Popen(
@@ -103,7 +103,7 @@ def measure(words: list[str], log: IO[str]) -> Measured:
 
 
 def main() -> None:
-    """Run it and print the table."""
+    """Run the benchmark and print its table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--students", type=int, default=1000)
     parser.add_argument("--lab", default="07_self_attention")

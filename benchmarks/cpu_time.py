@@ -1,7 +1,7 @@
-"""Measures the CPU time of a command with all that it starts, by a control group of its own.
+"""Measures the CPU time of a command and of all processes that it starts, by a control group.
 
-A busy machine makes a command wait, and hardly makes it compute. The kernel counts for a control group what
-``getrusage`` forgets: processes that nobody waited for, as the sandbox's are when their namespace ends.
+A busy machine hardly changes CPU time. The kernel counts for a control group what ``getrusage`` leaves out: processes that
+nobody waited for, such as the sandbox's when their namespace ends.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Seconds that processes which nobody waits for are given to end.
+#: The most seconds to wait for remaining processes to end.
 PATIENCE = 10.0
 
 
 @dataclass(frozen=True)
 class Used:
-    """What a command took, in seconds: of CPU time by itself and by the kernel for it, and by the clock."""
+    """The seconds that a command took: CPU time in user mode and in the kernel, and wall-clock time."""
 
     user: float
     system: float
@@ -30,17 +30,17 @@ class Used:
 
     @property
     def cpu(self) -> float:
-        """CPU time in all."""
+        """The total CPU time."""
         return self.user + self.system
 
 
 def cpu_time(words: Sequence[str], *, cwd: Path, environment: Mapping[str, str]) -> Used:
-    """Run a command to its end and say what it took. Ends this program with the command's output when it fails."""
+    """Run a command and return the time that it took. Raises ``SystemExit`` with its output if it fails."""
     with _control_group() as group:
         began = time.perf_counter()
-        entrance = f"echo $$ > '{group}/cgroup.procs' && exec \"$@\""
+        enter_group = f"echo $$ > '{group}/cgroup.procs' && exec \"$@\""
         done = subprocess.run(
-            ["/bin/sh", "-c", entrance, "sh", *words], cwd=cwd, env=dict(environment), capture_output=True, text=True
+            ["/bin/sh", "-c", enter_group, "sh", *words], cwd=cwd, env=dict(environment), capture_output=True, text=True
         )  # fmt: skip
         wall = time.perf_counter() - began
         if done.returncode:
@@ -53,7 +53,7 @@ def cpu_time(words: Sequence[str], *, cwd: Path, environment: Mapping[str, str])
 
 
 def _seconds(group: Path) -> tuple[float, float]:
-    """What a control group's processes took: their own CPU time, and the kernel's for them."""
+    """The CPU seconds of a control group's processes, in user mode and in the kernel."""
     if (group / "cpu.stat").exists():  # version 2
         numbers = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
         return int(numbers["user_usec"]) / 1e6, int(numbers["system_usec"]) / 1e6
@@ -80,7 +80,7 @@ def _control_group() -> Iterator[Path]:
 
 
 def _own_group() -> Path:
-    """The control group of this process that counts CPU time."""
+    """The folder of this process's control group that counts CPU time."""
     groups = dict(line.split(":", 2)[1:] for line in Path("/proc/self/cgroup").read_text().splitlines())
     mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
     for _, place, kind, options, *_ in mounts:

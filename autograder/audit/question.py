@@ -25,7 +25,7 @@ from autograder.judging.evidence import as_numbers, traces_match
 from autograder.judging.run import TestRun, earned, master_runs, run_question, salt, student_with_answer
 from autograder.questions.engine.answers import Answer, fresh_answers
 from autograder.questions.engine.compare import value_difference
-from autograder.questions.engine.draw import PUBLIC, Ask, asks_of
+from autograder.questions.engine.draw import PUBLIC, Trial, trials_of
 from autograder.questions.engine.question import Question, questions_of
 
 #: The largest share of the points that a worthless answer may earn.
@@ -182,12 +182,11 @@ def _indistinct(rows: list[AnswerAudit]) -> Iterator[tuple[str, str]]:
 
 def _worthless(question: Question) -> Iterator[tuple[str, Any]]:
     """Yield worthless answers: with the card's data memorised, or always returning its first right value or an argument."""
-    asks = asks_of(question, PUBLIC)
-    right = {
-        _written(ask.case.args, ask.case.kwargs): ask.right.value for ask in asks if ask.case is not None
-    }
+    trials = trials_of(question, PUBLIC)
+    called = ((trial.case, trial.right.value) for trial in trials)
+    right = {_written(case.args, case.kwargs): value for case, value in called if case is not None}
     yield "the card's data by heart", lambda *args, **kwargs: right.get(_written(args, kwargs))
-    yield "the card's first right value", lambda *_, **__: asks[0].right.value
+    yield "the card's first right value", lambda *_, **__: trials[0].right.value
     yield "the first argument", lambda first=None, *_, **__: first
 
 
@@ -253,20 +252,20 @@ def _of_the_file(question: Question) -> Iterator[str]:
     titles = [one.title for one in question.misconceptions]
     if len(set(titles)) < len(titles):
         yield "two misconceptions have one title"
-    public, hidden = (_inputs_by_part(asks_of(question, drawn)) for drawn in (PUBLIC, salt()))
+    public, hidden = (_inputs_by_part(trials_of(question, drawn)) for drawn in (PUBLIC, salt()))
     for name, inputs in hidden.items():
         if inputs == public[name]:
             yield f"{name} draws nothing: its hidden inputs are the card's"
-    for ask in asks_of(question, salt()):
-        if ask.case is not None and not _as_the_text_says(ask.right.value, ask.case.gives):
-            yield f"{ask.part.name}: the reference gives {ask.right.value}, and the text says {ask.case.gives}"
+    for trial in trials_of(question, salt()):
+        if trial.case is not None and not _as_the_text_says(trial.right.value, trial.case.gives):
+            yield f"{trial.part.name}: the reference gives {trial.right.value}, and the text says {trial.case.gives}"
 
 
-def _inputs_by_part(asks: tuple[Ask, ...]) -> dict[str, str]:
+def _inputs_by_part(trials: tuple[Trial, ...]) -> dict[str, str]:
     inputs: dict[str, str] = {}
-    for ask in asks:
-        if ask.case is not None:
-            inputs[ask.part.name] = inputs.get(ask.part.name, "") + _written(ask.case.args, ask.case.kwargs)
+    for trial in trials:
+        if (case := trial.case) is not None:
+            inputs[trial.part.name] = inputs.get(trial.part.name, "") + _written(case.args, case.kwargs)
     return inputs
 
 

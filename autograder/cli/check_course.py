@@ -45,7 +45,7 @@ def show(console: Console) -> list[dict[str, Any]]:
             console.print(f"  {note}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
     console.print(
-        f"Isolation: the strongest that can be had, at least “{policy.isolation}” ({ISOLATION[policy.isolation]}).",
+        f"Isolation: the strongest available, at least “{policy.isolation}” ({ISOLATION[policy.isolation]}).",
         markup=False,
     )
     rows = [_row(policy, lab) for lab in all_labs()]
@@ -64,7 +64,7 @@ def show(console: Console) -> list[dict[str, Any]]:
     nobody = {name for lab in all_labs() for names in unknown_extensions(lab).values() for name in names}
     if nobody and people:
         console.print(
-            f"! An extension for nobody on the class list: {', '.join(sorted(nobody))}.", markup=False
+            f"! Extensions for people not on the class list: {', '.join(sorted(nobody))}.", markup=False
         )
     return rows
 

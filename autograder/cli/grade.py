@@ -127,7 +127,7 @@ def _show_faults(console: Console, done: ClassResult) -> None:
         + f"{names}{more}"
     )
     console.print(
-        "[red]  They got no grade from it, and it is not their authors' fault. The error: "
+        "[red]  This run gave them no grade, and their authors are not at fault. The error: "
         + escape(done.faults[0].fault.splitlines()[-1])
         + f"\n  In full in {escape(str(done.out / 'faults' / done.lab))}; `autograder regrade` tries them again.[/]"
     )

@@ -143,7 +143,7 @@ def show_summary(console: Console, done: ClassResult, seconds: float) -> None:
     if asked:
         console.print(
             f"  [yellow]{asked} {'answer waits' if asked == 1 else 'answers wait'} for a person (a forbidden function, or a part that "
-            "could not be tested): the points stand until then (see the report, and Formgrader)[/]"
+            "could not be tested): their points stand until one decides (see the report, and Formgrader)[/]"
         )
     _show_isolation(console, done.results)
     lab_spec = spec(done.lab)

@@ -66,7 +66,7 @@ def serve(
         else:
             line = f"  Nobody is invited yet: autograder invite --out {out} --url {public}"
         console.print(line, markup=False)
-        console.print(f"  What is handed in lies in {out / 'submitted'}; Ctrl + C ends this.", markup=False)
+        console.print(f"  Submissions are in {out / 'submitted'}; Ctrl + C ends the class.", markup=False)
 
     status = console.status("The graders are warming up …")
     with status:

@@ -44,7 +44,7 @@ def _checked(notebook: NotebookNode, path: Path) -> NotebookNode:
     kernel = notebook.metadata.get("kernelspec", {}).get("language")
     language = kernel or notebook.metadata.get("language_info", {}).get("name")
     if str(language or "python").lower() != "python":
-        raise UserError(f"{path} is written in {language}: only Python is graded here.")
+        raise UserError(f"{path} is written in {language}: only Python notebooks can be imported.")
     for cell in notebook.cells:
         data = cell.metadata.get("nbgrader", {})
         if not any(data.get(role) for role in ("grade", "solution", "locked", "task")):
@@ -77,7 +77,7 @@ def _check_cell(cell: NotebookNode, path: Path) -> None:
         raise UserError(f"{path} has a cell without a name, which begins “{begins}”.")
     if not isinstance(name, str) or not re.fullmatch(r"[\w\-. ]{1,100}", name):
         shown = repr(name)[:80]
-        raise UserError(f"{path} calls a cell {shown}: a name is at most 100 letters, digits, “-” and “_”.")
+        raise UserError(f"{path} names a cell {shown}: a name is at most 100 letters, digits, “-” and “_”.")
     if data.get("grade") or data.get("task"):
         points = data.get("points")
         try:
@@ -86,7 +86,7 @@ def _check_cell(cell: NotebookNode, path: Path) -> None:
             good = False
         if not good:
             raise UserError(
-                f"{path} gives the cell “{name}” {points!r} points: it is a number from 0 to a million."
+                f"{path} gives the cell “{name}” {points!r} points: give it a number from 0 to a million."
             )
         data["points"] = float(points)
         if data.get("grade") and cell.cell_type != "code" and not data.get("solution"):

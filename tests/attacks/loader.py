@@ -33,7 +33,7 @@ import nbformat
 from autograder.course.build import released_notebook
 from autograder.course.masters import lab_name, solution_sources
 from autograder.course.policy_file import spec
-from autograder.questions.engine.draw import PUBLIC, asks_of
+from autograder.questions.engine.draw import PUBLIC, trials_of
 from autograder.questions.engine.question import questions_of
 from autograder.results import SubmissionResult
 from tests.fixtures.frozen_course import SALT
@@ -140,10 +140,9 @@ def hidden_sentences() -> tuple[str, ...]:
 
     def drawn(salt: str) -> set[str]:
         questions = questions_of(lab_name("01"))
-        asks = (
-            ask for name in ("transition_matrix", "second_order") for ask in asks_of(questions[name], salt)
-        )
-        said = {text for ask in asks if ask.case for text in ask.case.args[0] if isinstance(text, str)}
+        names = ("transition_matrix", "second_order")
+        cases = (trial.case for name in names for trial in trials_of(questions[name], salt) if trial.case)
+        said = {text for case in cases for text in case.args[0] if isinstance(text, str)}
         return {text for text in said if len(text) > 11}
 
     public = " / ".join(drawn(PUBLIC))

@@ -100,7 +100,7 @@ def test_the_class_list_says_who_is_missing_and_who_is_a_stranger(graded, frozen
     listed = "student;name;extension\nada;Ada;\ncleo;Cleo;\ndora;Dora;2,5\n"
     course_at("[extensions]\nzoe = 2\n", listed)
     shown = said("check-course")
-    assert "3 students" in shown and "An extension for nobody on the class list: zoe." in shown
+    assert "3 students" in shown and "Extensions for names that are not on the class list: zoe." in shown
     (tmp_path / "course.toml").write_text('roster = "roster.csv"\n[extensions]\nzoe = 2\n')
     (tmp_path / "roster.csv").write_text(listed)
     done = command(*regrade(graded), root=frozen, COURSE_FILE=str(tmp_path / "course.toml"))

@@ -149,9 +149,9 @@ def _text(*cells):
         (_broken("nbgrader", points=1e308), "1e+308 points"),
         (_broken("nbgrader", points="two"), "'two' points"),
         (_broken("nbgrader", points=True), "True points"),
-        (_broken("nbgrader", grade_id="a/b"), "calls a cell 'a/b'"),
+        (_broken("nbgrader", grade_id="a/b"), "names a cell 'a/b'"),
         (_broken("nbgrader", grade_id="a" * 300), "at most 100 letters"),
-        (_broken("nbgrader", grade_id=["x"]), "calls a cell"),
+        (_broken("nbgrader", grade_id=["x"]), "names a cell"),
         (_broken("metadata", nbgrader=[]), "nbgrader can read"),
         (_broken("cell", source=["a", 3]), "nbgrader can read"),
         (

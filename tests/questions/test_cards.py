@@ -15,9 +15,9 @@ from autograder.course.masters import all_labs
 from autograder.course.policy_file import spec
 from autograder.course.visible_files import kit_files
 from autograder.questions.engine import Question
-from autograder.questions.engine.card import MAX_BYTES, card_drift, card_file, data_of, holds
+from autograder.questions.engine.card import MAX_BYTES, card_drift, card_file, data_of, is_stored
 from autograder.questions.engine.card_code import ReachesAnAnswer, card_code
-from autograder.questions.engine.draw import answering, asks_of, outcome_of
+from autograder.questions.engine.draw import outcome_of, student_answering, trials_of
 from autograder.questions.engine.question import questions_of
 
 pytestmark = pytest.mark.xdist_group("answers")
@@ -46,7 +46,7 @@ def test_the_data_are_those_of_the_questions_files_and_no_earlier_lab_gets_them(
 )
 def test_the_data_hold_what_the_questions_files_make(lab):
     """Of the other labs the digest says so, and the audit judges every answer by these data."""
-    assert holds(lab, data_of(lab))
+    assert is_stored(lab, data_of(lab))
 
 
 @each_question
@@ -57,10 +57,10 @@ def test_nothing_of_a_card_computes_the_answer(lab, name):
     found = [value for value in found if str(getattr(value, "__module__", "")).startswith("coursekit.")]
     found += [method for kind in found if inspect.isclass(kind) for method in vars(kind).values()]
     found += [value for card in questions.questions_of(lab).values() for value in card.code.values()]
-    asks = asks_of(questions_of(lab)[name], "a salt")
+    trials = trials_of(questions_of(lab)[name], "a salt")
     for function in (one for one in found if isinstance(one, FunctionType)):
-        student = answering(questions_of(lab)[name], function)
-        wrong = (ask.difference(outcome_of(ask.part, ask.case, ask.seed, student)) for ask in asks[:3])
+        student = student_answering(questions_of(lab)[name], function)
+        wrong = (trial.difference(outcome_of(trial, student)) for trial in trials[:3])
         assert any(wrong), function
 
 
@@ -94,12 +94,12 @@ def play(student, rng):
     [
         ("np.sum(student(np.ones(size)))", ""),
         ("lengths([student([1.0])])", ""),
-        ("student([1.0]) == reference([1.0])", "“reference”, which an answer is made of"),
-        ("student([1.0]) == doubled([1.0])", "“doubled”, which an answer is made of"),
-        ("question.reference([1.0])", "“question”, which an answer is made of"),
+        ("student([1.0]) == reference([1.0])", "“reference”, which is part of an answer"),
+        ("student([1.0]) == doubled([1.0])", "“doubled”, which is part of an answer"),
+        ("question.reference([1.0])", "“question”, which is part of an answer"),
         ("Case([1.0])", "of the harness"),
         ("NOT_THE_SAME_AGAIN", "of the harness"),
-        ("student.scene('import autograder')", "speak of the harness"),
+        ("student.scene('import autograder')", "name the harness"),
     ],
 )
 def test_what_knows_an_answer_does_not_get_into_the_kit(seen, refused, tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ from autograder.grading.diagnosis import diagnose
 from autograder.judging.run import run_question
 from autograder.questions.engine import Case, Observed, Question, card, edits
 from autograder.questions.engine.as_tests import RULES
-from autograder.questions.engine.draw import PUBLIC, NoFairInputs, answering, asks_of
+from autograder.questions.engine.draw import PUBLIC, NoFairInputs, student_answering, trials_of
 from autograder.questions.engine.question import questions_of
 from autograder.sandbox.host.student import Student
 from tests.questions.conftest import SALT
@@ -110,7 +110,7 @@ def test_an_error_is_right_where_one_of_its_class_is_asked_for():
 
 
 def test_a_salt_draws_the_same_inputs_again_and_another_salt_others():
-    first, again, other = (asks_of(_question(), salt)[1].case.args[0] for salt in (SALT, SALT, PUBLIC))
+    first, again, other = (trials_of(_question(), salt)[1].case.args[0] for salt in (SALT, SALT, PUBLIC))
     assert np.array_equal(first, again) and not np.array_equal(first, other)
 
 
@@ -125,7 +125,7 @@ def test_inputs_on_which_right_answers_disagree_are_drawn_again():
     def at_least(x):
         return int(x >= 0.5)
 
-    drawn = {asks_of(question, str(salt))[0].case.args[0] for salt in range(30)}
+    drawn = {trials_of(question, str(salt))[0].case.args[0] for salt in range(30)}
     assert drawn == {0.25, 0.75}
 
 
@@ -141,8 +141,8 @@ def test_inputs_on_which_the_right_value_jumps_are_drawn_again_unless_ties_are_m
         return question
 
     def ties(exact):
-        asks = [asks_of(question(exact), str(salt))[0] for salt in range(20)]
-        return sum(sorted(ask.case.args[0])[1] == max(ask.case.args[0]) for ask in asks)
+        trials = [trials_of(question(exact), str(salt))[0] for salt in range(20)]
+        return sum(sorted(trial.case.args[0])[1] == max(trial.case.args[0]) for trial in trials)
 
     assert ties(False) == 0 < ties(True)
 
@@ -155,7 +155,7 @@ def test_a_family_without_fair_inputs_fails():
         return x
 
     with pytest.raises(NoFairInputs, match="Rows of the text"):
-        asks_of(question, SALT)
+        trials_of(question, SALT)
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_what_is_kept_from_call_to_call_costs_its_share(grading):
 
     def drifts(x, scale=1):  # not before all has been asked once
         calls.append(x)
-        return _means(x, scale) * (len(calls) <= len(asks_of(question, SALT)))
+        return _means(x, scale) * (len(calls) <= len(trials_of(question, SALT)))
 
     graded = grading.judge(question, drifts)
     assert list(graded.failed) == ["again"] and graded.points == 2 * (1 - RULES["again"][1])
@@ -332,7 +332,7 @@ def test_a_wrong_answer_is_judged_again_with_the_masters_earlier_answers(lab, na
 
 def test_a_scenario_finds_the_masters_other_answers():
     question = questions_of("08_multi_head")["attention_maps"]
-    student = answering(question, question.reference)
+    student = student_answering(question, question.reference)
     assert student.scene("module = student_namespace['MultiHeadAttention'](4, 2)")["module"].parameters()
 
 

@@ -9,7 +9,7 @@ from autograder.course.masters import solution
 from autograder.judging import run
 from autograder.questions.engine import mutants
 from autograder.questions.engine.as_tests import outcomes_seen
-from autograder.questions.engine.draw import asks_of
+from autograder.questions.engine.draw import trials_of
 from autograder.questions.engine.edits import edits_of
 from autograder.questions.engine.mutants import generated_name
 from autograder.questions.engine.question import questions_of
@@ -36,20 +36,20 @@ class Layer(nn.Module):
 
 def test_edits_say_what_the_answer_does_without_its_lines():
     found = edits_of(SCALED, "scaled", ["softmax"])
-    does = {edit.does for edit in found}
+    does = {edit.behaviour for edit in found}
     assert does >= {
         "ignores `mask`",
         "leaves out a power of 2 in a place that has to do with `sigma`",
         "takes `softmax` along another axis",
         "has a number too large by one in an index or a slice of something that has to do with `softmax` and `sigma`",
         "returns its results in the other order",
-        "puts what is exactly equal on the wrong side of a comparison that has to do with `sigma`",
-        "does not look at a special case that has to do with `mask`",
+        "puts equal values on the wrong side of a comparison that has to do with `sigma`",
+        "leaves out a special case that has to do with `mask`",
     }
     assert not any(word in words for words in does for word in ("`row`", "`total`", "`far`"))
     assert len({edit.source for edit in found}) == len(found) > 20
     assert not any("decorated" in edit.source or "docstring" in edit.source for edit in found)
-    layers = {edit.does for edit in edits_of(LAYER, "Layer")}
+    layers = {edit.behaviour for edit in edits_of(LAYER, "Layer")}
     assert layers >= {"ignores `mask`", "takes `torch.softmax` along another axis"}
 
 
@@ -77,11 +77,11 @@ def test_a_slip_that_is_an_edit_of_the_master_has_a_sentence_and_the_next_one_co
     seen = _without("one padding position counts as a word")
     said = generated_name(LAB, NAME, seen)
     assert said == (
-        "On our inputs your results are those of a right answer that puts what is exactly equal "
+        "On our inputs your results are those of a right answer that puts equal values "
         "on the wrong side of a comparison that has to do with `T` and `lengths`."
     )
-    calls = mutants._tried(LAB, NAME).came
-    assert len(calls) < len(asks_of(questions_of(LAB)[NAME], SALT)) * len(mutants._tried(LAB, NAME).edits) / 2
+    tried = mutants._edit_outcomes(LAB, NAME)
+    assert len(tried.outcomes) < len(trials_of(questions_of(LAB)[NAME], SALT)) * len(tried.edits) / 2
     mutants.end_process()
     monkeypatch.setattr(mutants, "_process", None)
     assert generated_name(LAB, NAME, seen) == said
@@ -106,10 +106,10 @@ def test_edits_that_say_different_things_say_nothing(monkeypatch):
     class Two:
         edits = [(0, 1, "ignores `T`"), (0, 1, "ignores `lengths`"), (1, 0, "sorts")]  # noqa: RUF012
 
-        def in_call(self, place, numbers):
+        def in_trial(self, place, numbers):
             return dict.fromkeys(numbers, seen[place])
 
-    monkeypatch.setattr(mutants, "_tried", lambda *_: Two())
+    monkeypatch.setattr(mutants, "_edit_outcomes", lambda *_: Two())
     assert generated_name(LAB, NAME, seen) == ""
     Two.edits[1] = (0, 2, "ignores `lengths`")
     assert "ignores `T`" in generated_name(LAB, NAME, seen)

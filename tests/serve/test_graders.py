@@ -15,7 +15,7 @@ from autograder.grading.diagnosis import known_answers
 from autograder.grading.submissions import Notebook, Submission
 from autograder.grading.task import Task
 from autograder.judging import run as judging
-from autograder.questions.engine.draw import asks_of
+from autograder.questions.engine.draw import trials_of
 from autograder.questions.engine.question import questions_of
 from autograder.run import worker
 from autograder.serve import graders, service
@@ -37,7 +37,7 @@ def same_salt_afterwards():
 
 def drawn() -> float:
     """The first number that the hidden tests of the lab draw."""
-    return float(np.ravel(asks_of(questions_of(LAB)["softmax"], judging.salt())[1].case.args[0])[0])
+    return float(np.ravel(trials_of(questions_of(LAB)["softmax"], judging.salt())[1].case.args[0])[0])
 
 
 def test_another_attempt_another_student_and_another_lab_have_other_inputs():

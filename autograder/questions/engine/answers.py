@@ -28,7 +28,7 @@ class Answer:
     costs: float = 0.0
     #: The reason why its card does not show its hint; "" if it does.
     card: str = ""
-    #: The reason why its cost differs from its tests' weight; "" if it hardly does.
+    #: The reason why its cost differs from the failed tests' weight by over a quarter of the points; "" if it does not.
     because: str = ""
 
 
@@ -44,7 +44,7 @@ def answers_of(lab: str) -> dict[str, dict[str, tuple[Answer, ...]]]:
 
 
 def fresh_answers(lab: str, question: str) -> dict[str, tuple[Answer, ...]]:
-    """The answers of a question by kind, from a new copy of its file, so that no state of earlier calls remains."""
+    """The answers of a question by kind, from a new copy of its file, without the state of earlier calls."""
     return _answers(questions_of(lab)[question].anew())
 
 
@@ -76,7 +76,7 @@ def source_of(answer: Answer) -> str | None:
 
 
 def _as_answer(node: ast.stmt | None, answer: Answer) -> ast.stmt | None:
-    """The definition under the question's name, without decorator and hint; None if it passes on fixed arguments."""
+    """The definition under the question's name, without decorator and hint; None if ``**kwargs`` takes the fixed arguments."""
     if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return None
     copied = copy.deepcopy(node)

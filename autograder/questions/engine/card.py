@@ -13,7 +13,7 @@ from typing import Any
 
 from coursekit.checks.compare import Observed
 from coursekit.checks.encoding import encode
-from coursekit.checks.questions import MADE_OF
+from coursekit.checks.questions import DIGEST_KEY
 from coursekit.checks.words import argument_names
 
 from autograder.course.masters import course_root
@@ -24,14 +24,14 @@ from autograder.files import digest_of, write_atomically
 from autograder.questions.engine.as_tests import first_of_each_family
 from autograder.questions.engine.card_code import card_code
 from autograder.questions.engine.compare import Outcome, alike
-from autograder.questions.engine.draw import PUBLIC, Ask, answering, asks_of, outcome_of
+from autograder.questions.engine.draw import PUBLIC, Trial, outcome_of, student_answering, trials_of
 from autograder.questions.engine.question import Case, Family, Misconception, Question, questions_of
 from autograder.sandbox.host.student import Student, argument_in_words
 
-#: The most bytes of the data of all questions of a lab.
+#: The most bytes of a lab's data.
 MAX_BYTES = 1 << 20
-#: The absolute and relative tolerance for equal numbers, because machines round differently.
-_ROUNDING = 1e-6
+#: The absolute and relative tolerance for stored numbers, because machines round differently.
+_TOLERANCE = 1e-6
 
 
 def card_file(lab: str) -> Path:
@@ -42,12 +42,12 @@ def card_file(lab: str) -> Path:
 def write_card(lab: str) -> None:
     """Write the data of a lab's cards, unless they are up to date."""
     if not card_file(lab).exists():
-        write_atomically(card_file(lab), "{}\n")  # the master's first cell starts a lab that has checks
-    if (data := data_of(lab)) and (card_drift(lab) or not holds(lab, data)):
-        text = json.dumps({MADE_OF: _made_of(lab), **data}, **_COMPACT) + "\n"
+        write_atomically(card_file(lab), "{}\n")  # the master's first cell needs the file
+    if (data := data_of(lab)) and (card_drift(lab) or not is_stored(lab, data)):
+        text = json.dumps({DIGEST_KEY: _digest_of_files(lab), **data}, **_COMPACT) + "\n"
         if len(text.encode()) > MAX_BYTES:
             raise UserError(
-                f"The cards' data of {lab} would take more than a megabyte: draw smaller public inputs."
+                f"The cards' data of {lab} would take more than a megabyte: yield smaller public inputs."
             )
         write_atomically(card_file(lab), text)
 
@@ -55,22 +55,22 @@ def write_card(lab: str) -> None:
 def card_drift(lab: str) -> str:
     """A sentence if the data of a lab's cards were made from other versions of the question files; else "".
 
-    The values are not computed again, which takes seconds for each question: ``holds`` does that.
+    Only digests are compared. ``is_stored`` compares the values, which takes seconds for each question.
     """
     file = card_file(lab)
-    there = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    if there.get(MADE_OF, "") == _made_of(lab):
+    stored = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    if stored.get(DIGEST_KEY, "") == _digest_of_files(lab):
         return ""
     return f"notebooks/{file.relative_to(kit_folder().parent)} differs from the questions' files"
 
 
-def holds(lab: str, data: dict[str, Any]) -> bool:
+def is_stored(lab: str, data: dict[str, Any]) -> bool:
     """Whether the stored data of a lab's cards equal ``data`` except for rounding."""
-    there = json.loads(card_file(lab).read_text(encoding="utf-8"))
-    return _are_same({name: value for name, value in there.items() if name != MADE_OF}, data)
+    stored = json.loads(card_file(lab).read_text(encoding="utf-8"))
+    return _are_equal({name: value for name, value in stored.items() if name != DIGEST_KEY}, data)
 
 
-def _made_of(lab: str) -> str:
+def _digest_of_files(lab: str) -> str:
     folder = course_root() / "autograder" / "questions" / f"m{lab}"
     return digest_of(sorted(folder.glob("*.py"))) if folder.is_dir() else ""
 
@@ -84,66 +84,61 @@ def data_of(lab: str) -> dict[str, Any]:
     return {name: card_data(questions[name]) for name, _ in spec(lab).questions if name in questions}
 
 
-def _are_same(one: Any, other: Any) -> bool:
+def _are_equal(one: Any, other: Any) -> bool:
     if isinstance(one, dict) and isinstance(other, dict):
-        return list(one) == list(other) and all(_are_same(one[key], other[key]) for key in one)
+        return list(one) == list(other) and all(_are_equal(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_are_same, one, other))
+        return len(one) == len(other) and all(map(_are_equal, one, other))
     if isinstance(one, float) or isinstance(other, float):
         both = (isinstance(number, (int, float)) for number in (one, other))
-        return all(both) and abs(one - other) <= _ROUNDING * (1 + abs(other))
+        return all(both) and abs(one - other) <= _TOLERANCE * (1 + abs(other))
     return bool(one == other)
 
 
 def card_data(question: Question) -> dict[str, Any]:
     """A question's data for its card, ready for JSON.
 
-    A case has ``asked`` (the arguments), ``right``, and ``slips``: number of the misconception -> its outcome, if wrong. A
-    scenario has its observations. ``code`` is the source of scenarios and impostors::
+    A case has ``asked`` (the arguments), ``right`` (the right outcome), and ``slips``: a misconception's number -> its wrong
+    outcome. A scenario's outcomes are observations. ``code`` is the source of scenarios and impostors::
 
         json.dumps(card_data(question), allow_nan=False)
     """
-    parts: dict[str, dict[str, Any]] = {part.name: _part(part) for part in question.parts}
-    fresh, asks = question.anew(), asks_of(question, PUBLIC)
-    slips = [_Slip(one, answering(fresh, one.function), asks) for one in fresh.misconceptions]
-    for place, ask in enumerate(asks):
-        made = [slip.outcomes[place] for slip in slips]
+    parts: dict[str, dict[str, Any]] = {part.name: _part_data(part) for part in question.parts}
+    fresh, trials = question.anew(), trials_of(question, PUBLIC)
+    known = [_Known(one, student_answering(fresh, one.function), trials) for one in fresh.misconceptions]
+    for place, trial in enumerate(trials):
         wrong = {
-            str(number): _outcome(question, ask, outcome)
-            for number, outcome in enumerate(made)
-            if outcome.changed or ask.difference(outcome)
+            str(number): _outcome_data(question, trial, outcome)
+            for number, outcome in enumerate(one.outcomes[place] for one in known)
+            if outcome.changed or trial.difference(outcome)
         }
-        case: dict[str, Any] = {"right": _outcome(question, ask, ask.right), "slips": wrong}
-        if ask.case is None:
-            parts[ask.part.name]["seed"] = ask.seed
+        case: dict[str, Any] = {"right": _outcome_data(question, trial, trial.right), "slips": wrong}
+        if trial.case is None:
+            parts[trial.part.name]["seed"] = trial.seed
         else:
-            case["asked"] = encode(([*ask.case.args], ask.case.kwargs))
-            case |= {"text": True} if ask.case.gives is not None else {}
-        parts[ask.part.name]["cases"].append(case)
+            case["asked"] = encode(([*trial.case.args], trial.case.kwargs))
+            case |= {"text": True} if trial.case.gives is not None else {}
+        parts[trial.part.name]["cases"].append(case)
     return {
         "forbidden": list(question.forbidden),
         "parts": list(parts.values()),
         "misconceptions": [
-            {"hint": slip.misconception.hint} | ({"again": True} if slip.differs_again else {})
-            for slip in slips
+            {"hint": one.hint} | ({"again": True} if one.differs_again else {}) for one in known
         ],
         "code": card_code(question),
         "impostors": [function.__name__ for function in question.impostors],
     }
 
 
-class _Slip:
-    """A misconception's outcomes of the card's calls, and whether repeating a family's first call changes its outcome."""
+class _Known:
+    """A misconception's outcomes in the card's trials, and whether a family's first call, repeated, has another outcome."""
 
-    def __init__(self, misconception: Misconception, student: Student, asks: Sequence[Ask]):
-        def made_of(ask: Ask) -> Outcome:
-            return outcome_of(ask.part, ask.case, ask.seed, student)
-
-        self.misconception = misconception
-        self.outcomes = [made_of(ask) for ask in asks]
-        first = first_of_each_family(asks)
+    def __init__(self, misconception: Misconception, student: Student, trials: Sequence[Trial]):
+        self.hint = misconception.hint
+        self.outcomes = [outcome_of(trial, student) for trial in trials]
+        first = first_of_each_family(trials)
         self.differs_again = not all(
-            _same_again(self.outcomes[place], made_of(asks[place])) for place in first
+            _same_again(self.outcomes[place], outcome_of(trials[place], student)) for place in first
         )
 
 
@@ -151,7 +146,7 @@ def _same_again(first: Outcome, again: Outcome) -> bool:
     return first.error == again.error if first.error else alike(first, again)
 
 
-def _part(part: Any) -> dict[str, Any]:
+def _part_data(part: Any) -> dict[str, Any]:
     limits = (
         {name: getattr(part, name) for name in ("rtol", "atol", "only")} if isinstance(part, Family) else {}
     )
@@ -159,23 +154,23 @@ def _part(part: Any) -> dict[str, Any]:
     return {"name": part.name, "title": part.title, "cases": [], **kept}
 
 
-def _outcome(question: Question, ask: Ask, outcome: Outcome) -> dict[str, Any]:
+def _outcome_data(question: Question, trial: Trial, outcome: Outcome) -> dict[str, Any]:
     if outcome.error:
         found: dict[str, Any] = {"error": outcome.error}
-    elif ask.case is None:
-        found = {"seen": [_seen(observed) for observed in outcome.value]}
+    elif trial.case is None:
+        found = {"seen": [_observation_data(observed) for observed in outcome.value]}
     else:
         found = {"value": _without_tensors(encode(outcome.value))}
-    changed = set(outcome.changed) - set(ask.right.changed)
-    return found | ({"changed": _names(question, ask.case, changed)} if changed and ask.case else {})
+    changed = set(outcome.changed) - set(trial.right.changed)
+    return found | ({"changed": _changed(question, trial.case, changed)} if changed and trial.case else {})
 
 
-def _seen(observed: Observed) -> list[Any]:
+def _observation_data(observed: Observed) -> list[Any]:
     return [observed.name, _without_tensors(encode(observed.value)), observed.rtol, observed.atol]
 
 
 def _without_tensors(data: Any) -> Any:
-    """Encoded values with arrays instead of tensors, so that no card imports PyTorch to compare them."""
+    """Encoded values with arrays in place of tensors, so that no card imports PyTorch to compare them."""
     if isinstance(data, list):
         return [_without_tensors(item) for item in data]
     if isinstance(data, dict):
@@ -183,8 +178,8 @@ def _without_tensors(data: Any) -> Any:
     return data
 
 
-def _names(question: Question, case: Case, changed: set[str]) -> list[str]:
-    """The question's names of the arguments that a call changed."""
+def _changed(question: Question, case: Case, changed: set[str]) -> list[str]:
+    """The names of the arguments that a call changed."""
     names = argument_names(question.reference, case.args)
     places = [place for place in range(len(names)) if argument_in_words(place) in changed]
     return [names[place] for place in places] + [n for n in case.kwargs if argument_in_words(n) in changed]

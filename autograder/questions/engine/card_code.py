@@ -24,7 +24,7 @@ class ReachesAnAnswer(ValueError):
 
 
 def card_code(question: Question) -> str:
-    """The scenarios and impostors of a question, with everything they use in the lab's files, as one source; "" for none.
+    """The source of a question's scenarios and impostors, with all that they use in the lab's files; "" if it has none.
 
     Raises ``ReachesAnAnswer`` if they use a misconception, an alternative, the master, the reference or its helpers.
     """
@@ -40,7 +40,7 @@ def card_code(question: Question) -> str:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             imports.append(_import_of(name, node, where))
         elif (module, name) in secret or name == "question":
-            raise ReachesAnAnswer(f"{where}, which an answer is made of: write what they need without it")
+            raise ReachesAnAnswer(f"{where}, which is part of an answer: write what they need without it")
         else:
             definitions[module == question.reference.__module__, module, node.lineno] = ast.unparse(node)
     if not definitions:
@@ -48,7 +48,7 @@ def card_code(question: Question) -> str:
     lines = ["from __future__ import annotations", *sorted(set(imports))]
     source = "\n\n".join(["\n".join(lines), *(definitions[place] for place in sorted(definitions))]) + "\n"
     if "autograder" in source:
-        raise ReachesAnAnswer(f"{question.name}: the card's scenarios and impostors speak of the harness")
+        raise ReachesAnAnswer(f"{question.name}: the card's scenarios and impostors name the harness")
     return source
 
 
@@ -75,7 +75,7 @@ def reached(names: list[tuple[str, str]]) -> dict[tuple[str, str], ast.stmt]:
 
 
 def _home(function: Any, question: Question) -> tuple[str, str]:
-    """The module and name of a function, or of the function inside a ``partial``."""
+    """The module and name of a function, or of the function that a ``partial`` wraps."""
     function = function.func if isinstance(function, functools.partial) else function
     return getattr(function, "__module__", question.reference.__module__), getattr(function, "__name__", "")
 
@@ -118,5 +118,5 @@ def _import_of(name: str, node: ast.Import | ast.ImportFrom, where: str) -> str:
         else ast.ImportFrom(node.module, [item], node.level)
     )
     if "autograder" in line:
-        raise ReachesAnAnswer(f"{where} of the harness: there is none in the kit")
+        raise ReachesAnAnswer(f"{where} of the harness, which is not in the kit")
     return line

@@ -1,8 +1,8 @@
 """Draws a question's inputs from a salt, and computes their right outcomes.
 
-The course's salt (in the live class, the attempt's) seeds the hidden inputs, ``PUBLIC`` the card's. No right answer may fail by
-bad luck: inputs are drawn again if an alternative disagrees with the reference, or if the right value changes when the
-arguments change by 1e-12.
+The course's salt seeds the hidden inputs (in the live class, the attempt's salt), ``PUBLIC`` the card's. No right answer may
+fail by bad luck. So inputs are drawn again if an alternative disagrees with the reference on them, or if a relative change of
+1e-12 in the arguments changes the right value.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import contextlib
 import hashlib
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -27,24 +27,24 @@ from autograder.sandbox.host.student import Student
 
 #: The salt of the card's inputs.
 PUBLIC = "public"
-#: How often a family's inputs are drawn before its author must correct them.
+#: The most draws of a family's inputs before its author must correct them.
 ATTEMPTS = 20
-#: The relative change of arguments.
+#: The relative change of arguments that must not change the right value.
 _STEP = 1e-12
 
 
 class NoFairInputs(Exception):
-    """A family had no inputs, in twenty draws, on which all right answers agree."""
+    """The right answers disagreed on every draw of a family's inputs, or the reference failed in a scenario."""
 
 
 @dataclass(frozen=True)
-class Ask:
-    """One call of a family, or one scenario, with the reference's outcome."""
+class Trial:
+    """One call with a family's case, or one run of a scenario, with the reference's outcome."""
 
     part: Family | Scenario
     case: Case | None
     seed: int
-    right: Outcome
+    right: Outcome = field(default_factory=Outcome)
 
     def difference(self, outcome: Outcome) -> str:
         """The kind of difference from the right outcome; "" if there is none."""
@@ -58,67 +58,70 @@ class Ask:
 
 
 @lru_cache(maxsize=128)
-def asks_of(question: Question, salt: str) -> tuple[Ask, ...]:
-    """All calls and scenarios of a question for a salt, in the order of the file. Raises ``NoFairInputs``.
+def trials_of(question: Question, salt: str) -> tuple[Trial, ...]:
+    """All trials of a question for a salt: calls, then scenarios, in the order of the file. Raises ``NoFairInputs``.
 
     ::
 
-        for ask in asks_of(question, PUBLIC):
-            print(ask.part.title, ask.case.args, ask.right.value)
+        for trial in trials_of(question, PUBLIC):
+            print(trial.part.title, trial.case.args, trial.right.value)
     """
-    asks = [ask for family in question.families for ask in _drawn(question, family, salt)]
+    trials = [trial for family in question.families for trial in _drawn(question, family, salt)]
     for scenario in question.scenarios:
-        seed = _seed(salt, question, scenario.name, 0)
-        right = outcome_of(scenario, None, seed, answering(question, question.reference))
-        if right.error:
+        trials += _solved(question, [Trial(scenario, None, _seed(salt, question, scenario.name, 0))])
+        if error := trials[-1].right.error:
             raise NoFairInputs(
-                f"{question.name}: the reference fails in the scenario “{scenario.title}”: {right.error}"
+                f"{question.name}: the reference fails in the scenario “{scenario.title}”: {error}"
             )
-        asks.append(Ask(scenario, None, seed, right))
-    return tuple(asks)
+    return tuple(trials)
 
 
-def answering(question: Question, function: Any) -> Student:
-    """A local student with ``function`` as the answer. Earlier questions are answered by the master."""
+def _solved(question: Question, trials: Sequence[Trial]) -> list[Trial]:
+    """The trials with the reference's outcomes."""
+    reference = student_answering(question, question.reference)
+    return [replace(trial, right=outcome_of(trial, reference)) for trial in trials]
+
+
+def student_answering(question: Question, function: Any) -> Student:
+    """A student in this process whose answer is ``function``. The master answers earlier questions."""
     earlier = solution(question.lab) if question.uses and question.lab else {}
     return Student.local_namespace(earlier | {question.name: function}, question.name)
 
 
-def made_of(part: Family | Scenario, case: Case | None, seed: int, student: Student) -> Outcome:
-    """The outcome of a call or scenario. Raises errors of the student's code."""
+def outcome_or_raise(trial: Trial, student: Student) -> Outcome:
+    """The student's outcome in a trial. Raises errors of the student's code."""
     with contextlib.redirect_stderr(io.StringIO()), np.errstate(all="ignore"):
-        if isinstance(part, Scenario):
-            return Outcome(tuple(part.play(student, np.random.default_rng(seed))))
-        assert case is not None
-        return Outcome(student(*case.args, **case.kwargs), changed=student.mutated)
+        if isinstance(trial.part, Scenario):
+            return Outcome(tuple(trial.part.play(student, np.random.default_rng(trial.seed))))
+        assert trial.case is not None
+        return Outcome(student(*trial.case.args, **trial.case.kwargs), changed=student.mutated)
 
 
-def outcome_of(part: Family | Scenario, case: Case | None, seed: int, student: Student) -> Outcome:
-    """The outcome of a call or scenario, which may be an error. Raises ``StudentGone``, and the harness's own errors."""
+def outcome_of(trial: Trial, student: Student) -> Outcome:
+    """The student's outcome in a trial, which may be an error. Raises ``StudentGone`` and the harness's own errors."""
     try:
-        return made_of(part, case, seed, student)
+        return outcome_or_raise(trial, student)
     except BadReply:
         return Outcome(error="BadReply")
     except StudentError as error:
         return Outcome(error=error.type_name, changed=student.mutated)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        if isinstance(part, Family):
+        if isinstance(trial.part, Family):
             raise
-        return Outcome(error="an unexpected form")  # a scenario got a strange value
+        return Outcome(error="an unexpected form")  # the scenario's own code fails on the answer's value
 
 
-def _drawn(question: Question, family: Family, salt: str) -> list[Ask]:
+def _drawn(question: Question, family: Family, salt: str) -> list[Trial]:
     for attempt in range(ATTEMPTS):
         seed = _seed(salt, question, family.name, attempt)
         cases = cases_of(family, seed)
         if salt == PUBLIC:
-            cases = [_as_written(case) for case in cases]
-        reference = answering(question, question.reference)
-        asks = [Ask(family, case, seed, outcome_of(family, case, seed, reference)) for case in cases]
-        if asks and _are_fair(question, family, asks):
-            return asks
+            cases = [_rounded(case) for case in cases]
+        trials = _solved(question, [Trial(family, case, seed) for case in cases])
+        if trials and _are_fair(question, family, trials):
+            return trials
     raise NoFairInputs(
-        f"{question.name}: right answers disagree about every draw of “{family.title}”, or it is empty: "
+        f"{question.name}: right answers disagree on each of {ATTEMPTS} draws of “{family.title}”, or it yields no case: "
         "give it other inputs, or another tolerance"
     )
 
@@ -132,8 +135,8 @@ def cases_of(family: Family, seed: int) -> list[Case]:
     ]
 
 
-def _as_written(case: Case) -> Case:
-    """The case with its numbers rounded as in the card's data."""
+def _rounded(case: Case) -> Case:
+    """The case with its numbers rounded to the digits of the card's data."""
     try:
         args, kwargs = decode(encode([list(case.args), case.kwargs]))
     except TypeError:  # for example a function
@@ -146,24 +149,24 @@ def _seed(salt: str, question: Question, name: str, attempt: int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
-def _are_fair(question: Question, family: Family, asks: Sequence[Ask]) -> bool:
-    """Whether every right answer is right on these inputs, also after a tiny change of the arguments."""
+def _are_fair(question: Question, family: Family, trials: Sequence[Trial]) -> bool:
+    """Whether all right answers agree on these inputs, and the right values survive a tiny change of the arguments."""
     for function in question.alternatives:
         if needs_torch(function) and not needs_torch(question.reference):
             continue  # importing PyTorch takes seconds; the audit runs these answers
-        student = answering(question, function)
-        if any(ask.difference(outcome_of(family, ask.case, ask.seed, student)) for ask in asks):
+        student = student_answering(question, function)
+        if any(trial.difference(outcome_of(trial, student)) for trial in trials):
             return False
     if family.exact_ties:
         return True
-    reference = answering(question, question.reference)
-    for ask in asks:
-        assert ask.case is not None
-        for sign in (1, -1):
+    reference = student_answering(question, question.reference)
+    for trial in trials:
+        assert trial.case is not None
+        for step in (_STEP, -_STEP):
             rng = np.random.default_rng(0)
-            args = tuple(_moved(value, rng, sign * _STEP) for value in ask.case.args)
-            kwargs = {name: _moved(value, rng, sign * _STEP) for name, value in ask.case.kwargs.items()}
-            if ask.difference(outcome_of(family, Case(*args, **kwargs), ask.seed, reference)):
+            args = _perturbed(trial.case.args, rng, step)
+            kwargs = _perturbed(trial.case.kwargs, rng, step)
+            if trial.difference(outcome_of(replace(trial, case=Case(*args, **kwargs)), reference)):
                 return False
     return True
 
@@ -174,15 +177,15 @@ def needs_torch(function: Any) -> bool:
     return "torch" in names or (code is not None and "torch" in code.co_names + code.co_varnames)
 
 
-def _moved(value: Any, rng: np.random.Generator, step: float) -> Any:
-    """The value with every fraction changed by the relative ``step``, randomly up or down."""
+def _perturbed(value: Any, rng: np.random.Generator, step: float) -> Any:
+    """The value with each floating-point number changed by up to the relative ``step``, randomly up or down."""
     match value:
         case builtins.float():
             return value * (1 + step * rng.uniform(0.5, 1) * rng.choice((-1, 1)))
         case np.ndarray() if value.dtype.kind == "f":
             return value * (1 + step * rng.uniform(0.5, 1, value.shape) * rng.choice((-1, 1), value.shape))
         case list() | tuple():
-            return type(value)(_moved(item, rng, step) for item in value)
+            return type(value)(_perturbed(item, rng, step) for item in value)
         case dict():
-            return {key: _moved(item, rng, step) for key, item in value.items()}
-    return value.new_tensor(_moved(value.numpy(), rng, step)) if hasattr(value, "new_tensor") else value
+            return {key: _perturbed(item, rng, step) for key, item in value.items()}
+    return value.new_tensor(_perturbed(value.numpy(), rng, step)) if hasattr(value, "new_tensor") else value

@@ -1,6 +1,6 @@
-"""Single edits of a right answer, each with a sentence about the edited answer's behaviour.
+"""Makes single edits of a right answer, each with words for the edited answer's behaviour.
 
-A sentence describes behaviour: it names arguments, axes and library functions, but no line of a solution.
+The words name arguments, axes and library functions, but no line of a solution.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-#: Operation -> its noun, and the word before the number that is left out with it.
+#: Operation -> its noun, and the preposition before its second operand ("a division", "by").
 _OPERATIONS: dict[type[ast.operator], tuple[str, str]] = {
     ast.Add: ("an addition", "of"),
     ast.Sub: ("a subtraction", "of"),
@@ -28,38 +28,38 @@ _OPERATIONS: dict[type[ast.operator], tuple[str, str]] = {
     ast.BitAnd: ("an “and”", "with"),
     ast.BitOr: ("an “or”", "with"),
 }
-_INSTEAD: dict[type[ast.operator], tuple[type[ast.operator], str]] = {
+_INVERSES: dict[type[ast.operator], tuple[type[ast.operator], str]] = {
     ast.Add: (ast.Sub, "subtracts where it should add"),
     ast.Sub: (ast.Add, "adds where it should subtract"),
     ast.Mult: (ast.Div, "divides where it should multiply"),
     ast.Div: (ast.Mult, "multiplies where it should divide"),
 }
-#: Comparison -> the one that treats equality differently, and the opposite one.
-_BORDERS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+#: Comparison -> the one that differs only for equal values.
+_EQUALITY_MOVED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
 }  # fmt: skip
-_TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+_OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Edit:
-    """The source of an edited answer, and its behaviour as the end of a sentence ("ignores `mask`")."""
+    """The source of an edited answer, and its behaviour in words ("ignores `mask`")."""
 
     source: str
-    does: str
-    #: How little the sentence tells: from an ignored argument (0) to a changed number (3).
+    behaviour: str
+    #: How little the words tell: from an ignored argument (0) to a changed number (3).
     rank: int = 1
 
 
 def edits_of(source: str, name: str, given: Collection[str] = (), master: str = "") -> list[Edit]:
     """All single edits of the function ``name`` in a source, in a fixed order, without duplicates.
 
-    ``given`` are the functions that everybody has, so that a sentence may name them. ``master`` is the source of the master's
-    answer, if it is another.
+    ``given`` are the functions that every student has, which the words may name. ``master`` is the source of the master's
+    answer if that is another one.
 
-    >>> [edit.does for edit in edits_of("def f(x, mask=None): return -x", "f")]
+    >>> [edit.behaviour for edit in edits_of("def f(x, mask=None): return -x", "f")]
     ['ignores `mask`', 'has the other sign in a place that has to do with `x`']
     """
     tree = ast.parse(source)
@@ -71,13 +71,13 @@ def edits_of(source: str, name: str, given: Collection[str] = (), master: str = 
     known = frozenset(re.findall(r"\w+", master or source))
     found: dict[str, Edit] = {}
     for place in list(_places(tree, name, given, known)):
-        for does, replacement in _changes(place):
+        for behaviour, replacement in _changes(place):
             ast.fix_missing_locations(replacement)
             _Replaced(place.node, replacement).visit(tree)
             after = ast.unparse(tree)
             _Replaced(replacement, place.node).visit(tree)
             if after != before:
-                found.setdefault(after, Edit(after, does, _rank(place.node)))
+                found.setdefault(after, Edit(after, behaviour, _rank(place.node)))
     return list(found.values())
 
 
@@ -130,21 +130,21 @@ class _Replaced(ast.NodeTransformer):
 
 @dataclass(frozen=True)
 class _Place:
-    """A node of a function, and the names that a sentence may use: the arguments, and the functions given to everybody."""
+    """A node of a function, and the names that its words may use: arguments, and functions that every student has."""
 
     node: Any
     function: ast.FunctionDef
     parents: dict[ast.AST, ast.AST]
     arguments: list[str]
     given: frozenset[str]
-    #: All names in the master's answer; other functions that an alternative calls tell a student nothing.
-    known: frozenset[str]
-    #: Variable of the function -> its first expression.
-    made: dict[str, ast.expr]
+    #: All names in the master's answer. A student need not know the other functions of an alternative.
+    masters_names: frozenset[str]
+    #: Local variable -> the first expression assigned to it.
+    assigned: dict[str, ast.expr]
 
     def about(self, node: ast.AST) -> str:
-        """A phrase with the first two usable names in an expression or in its variables' expressions; "" for none."""
-        shown = list(dict.fromkeys(self._found([node])))[:2]
+        """A phrase with the first two usable names in an expression, or in those assigned to its variables; "" for none."""
+        shown = list(dict.fromkeys(self._names_in([node])))[:2]
         return f" that has to do with {' and '.join(shown)}" if shown else ""
 
     def within(self, node: ast.AST) -> str:
@@ -152,15 +152,15 @@ class _Place:
         about = self.about(node)
         return f"a place{about}" if about else "one place"
 
-    def _found(self, nodes: Iterable[ast.AST], deep: bool = True) -> Iterator[str]:
+    def _names_in(self, nodes: Iterable[ast.AST], deep: bool = True) -> Iterator[str]:
         inside = [part for node in nodes for part in ast.walk(node)]
         variables = [n.id for n in inside if isinstance(n, ast.Name)]
         called = [n.func.id for n in inside if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
-        yield from (f"`{name}`" for name in called if name in self.given and name in self.known)
+        yield from (f"`{name}`" for name in called if name in self.given and name in self.masters_names)
         yield from (f"`{name}`" for name in variables if name in self.arguments)
         if deep:
-            own = [self.made[name] for name in variables if name not in self.arguments and name in self.made]
-            yield from self._found(own, deep=False)
+            local = [name for name in variables if name not in self.arguments and name in self.assigned]
+            yield from self._names_in([self.assigned[name] for name in local], deep=False)
 
     def called(self, node: ast.AST) -> str:
         """The name of a called library function or array method; "" for one of the solution's own functions."""
@@ -194,7 +194,7 @@ class _Place:
 
 
 def _changes(place: _Place) -> Iterator[tuple[str, ast.AST]]:
-    """Yield the edits of a node: the edited answer's behaviour, and the node's replacement."""
+    """Yield the edits of a node: the edited answer's behaviour in words, and the node's replacement."""
     node, arguments = place.node, place.arguments
     if node is place.function:
         yield from _ignored_arguments(place.function)
@@ -202,21 +202,21 @@ def _changes(place: _Place) -> Iterator[tuple[str, ast.AST]]:
         yield from _of_operation(node, place)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not, ast.Invert)):
         if not isinstance(node.op, ast.USub):
-            yield f"turns True and False round in {place.within(node)}", node.operand
+            yield f"exchanges True and False in {place.within(node)}", node.operand
         elif not isinstance(node.operand, ast.Constant):
             yield f"has the other sign in {place.within(node)}", node.operand
     elif isinstance(node, ast.Compare) and len(node.ops) == 1:
         kind, about = type(node.ops[0]), place.about(node)
-        if kind in _BORDERS:
-            words = f"puts what is exactly equal on the wrong side of a comparison{about}"
-            yield words, ast.Compare(node.left, [_BORDERS[kind]()], node.comparators)
-        if kind in _TURNED:
-            words = f"turns round a comparison{about}"
-            yield words, ast.Compare(node.left, [_TURNED[kind]()], node.comparators)
+        if kind in _EQUALITY_MOVED:
+            words = f"puts equal values on the wrong side of a comparison{about}"
+            yield words, ast.Compare(node.left, [_EQUALITY_MOVED[kind]()], node.comparators)
+        if kind in _OPPOSITES:
+            words = f"reverses a comparison{about}"
+            yield words, ast.Compare(node.left, [_OPPOSITES[kind]()], node.comparators)
     elif isinstance(node, ast.Call):
         yield from _of_call(node, place)
     elif isinstance(node, (ast.If, ast.IfExp)):
-        words = f"does not look at a special case{place.about(node.test)}"
+        words = f"leaves out a special case{place.about(node.test)}"
         yield words, _with(node, test=ast.Constant(False))
     elif isinstance(node, ast.AugAssign):
         words = f"overwrites what it should add to in {place.within(node)}"
@@ -259,8 +259,8 @@ def _of_operation(node: ast.BinOp, place: _Place) -> Iterator[tuple[str, ast.AST
                 words = f"leaves out {operation} {by} {number} in {place.within(kept)}"
             if not isinstance(kept, ast.Constant):
                 yield words, kept
-    if type(node.op) in _INSTEAD:
-        other, words = _INSTEAD[type(node.op)]
+    if type(node.op) in _INVERSES:
+        other, words = _INVERSES[type(node.op)]
         yield f"{words} in {place.within(node)}", ast.BinOp(node.left, other(), node.right)
 
 

@@ -28,8 +28,8 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 class Case:
     """One call of the answer, and the text's result for it.
 
-    ``gives`` holds the numbers in the text; the reference must agree to their digits. ``None`` in a tuple stands for a result
-    that the text does not give::
+    ``gives`` holds the numbers in the text; the reference must agree to their digits. None in a tuple stands for a result
+    that the text leaves out::
 
         yield Case(QUERIES, KEYS, MINUTES, gives=([[164.049], [149.515]], None))
     """
@@ -45,7 +45,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Family:
-    """Inputs of one kind. ``inputs`` yields cases; a bare tuple, or a single argument, stands for a ``Case``."""
+    """Inputs of one kind. ``inputs`` yields cases, each a ``Case``, a tuple of arguments or a single argument."""
 
     name: str
     title: str
@@ -53,9 +53,9 @@ class Family:
     inputs: Callable[[np.random.Generator], Iterable[Any]]
     rtol: float | None = None
     atol: float | None = None
-    #: The position of the one result that is compared, if there are several.
+    #: The position of the only result that is compared, of several.
     only: int | None = None
-    #: Whether inputs may lie at a jump of the right value.
+    #: Whether a tiny change of the inputs may change the right value, as at a tie.
     exact_ties: bool = False
 
 
@@ -71,7 +71,7 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Misconception:
-    """A wrong answer that students give: name in the file, title, cost in points, and the hint for answers that behave the same."""
+    """A wrong answer that students give: name in the file, title, cost in points, and hint for all that behave like it."""
 
     name: str
     title: str
@@ -89,8 +89,8 @@ class Question:
     """A question, described by decorators in one file. ``reference`` is a slow and obviously right answer.
 
     The file's name is the question's; its folder's name is the lab's. ``uses`` names the earlier questions that an answer
-    calls: a wrong answer is judged again with the master's answers to them. ``earlier`` is a source that defines some of
-    them differently, for example with a parameter that students add::
+    calls. A wrong answer is judged again with the master's answers to them. ``earlier`` is a source with other answers to
+    some of them, for example with a parameter that students add::
 
         question = Question(additive, uses=("scaled_dot_product_attention",))
     """
@@ -106,7 +106,7 @@ class Question:
     scenarios: list[Scenario] = field(default_factory=list)
     misconceptions: list[Misconception] = field(default_factory=list)
     alternatives: list[Callable[..., Any]] = field(default_factory=list)
-    #: Wrong functions that a student's counterexample should expose (``coursekit.break_it``).
+    #: Wrong functions for a student's counterexample to expose (``coursekit.break_it``).
     impostors: list[Callable[..., Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -133,9 +133,9 @@ class Question:
     ) -> Callable[[_Function], _Function]:
         """Mark a generator function as a family of inputs. It draws from ``rng`` and yields each call's arguments.
 
-        The title appears on card and page. Tolerances replace the usual ones (``compare``). ``only`` is the position of the one
-        result, of several, that the family tests. Inputs at a jump of the right value are drawn again unless ``exact_ties``
-        is set; build intended ties from repeated or dyadic numbers::
+        The title appears on card and page. Tolerances replace the usual ones (``compare``). ``only`` is the position of the
+        only result, of several, that is compared. Inputs are drawn again if a tiny change of them changes the right value.
+        ``exact_ties`` allows such inputs; build the ties from repeated or dyadic numbers::
 
             @question.family("Masks for a sentence and for all.", weight=3)
             def masks(rng):
@@ -150,7 +150,7 @@ class Question:
         return mark
 
     def scenario(self, title: str, weight: float = 1.0) -> Callable[[_Function], _Function]:
-        """Mark a generator function of ``student`` and ``rng`` that yields observations, such as a property::
+        """Mark a generator function of ``student`` and ``rng`` as a scenario. It yields observations::
 
         @question.scenario("Each call makes a new mask.")
         def a_new_mask(student, rng):
@@ -169,7 +169,7 @@ class Question:
     ) -> Callable[[_Function], _Function]:
         """Mark a wrong answer that students give. Its docstring is the hint; ``costs`` is in points.
 
-        One function can serve for several similar ones: ``fixed`` sets a parameter, ``hint`` replaces the docstring::
+        One function can be several misconceptions: ``fixed`` sets its parameters, ``hint`` replaces the docstring::
 
             @question.misconception("divided by d_k", costs=1, power=1.0)
             @question.misconception("not divided", costs=1, power=0.0, hint="Your scores are the plain dot products. …")
@@ -188,7 +188,7 @@ class Question:
         return mark
 
     def alternative(self, function: _Function) -> _Function:
-        """Mark a right answer in another style. It keeps all points, and inputs are fair only if it agrees with the reference::
+        """Mark a right answer in another style. It must keep all points; inputs on which it differs are drawn again::
 
         @question.alternative
         def with_einsum(q, k, v, mask=None): ...
@@ -197,7 +197,7 @@ class Question:
         return function
 
     def impostor(self, function: _Function) -> _Function:
-        """Mark a function that changes the arguments or result of the student's right one (``coursekit.break_it``)::
+        """Mark a wrong function that calls the student's right one with other arguments or changes its result::
 
         @question.impostor
         def never_looks_at_the_keys(right, q, k, v, mask=None):
@@ -222,8 +222,8 @@ class Question:
 def _with_defaults(function: Any, fixed: dict[str, Any]) -> Any:
     """The function with these keyword-only arguments fixed."""
     if inspect.isclass(function):
-        raise ValueError(f"{function.__name__} is a class: only a function has parameters that are fixed")
-    if fixed.keys() - inspect.getfullargspec(function).kwonlyargs:  # it passes them on
+        raise ValueError(f"{function.__name__} is a class: only a function's parameters can be fixed")
+    if fixed.keys() - inspect.getfullargspec(function).kwonlyargs:  # ``**kwargs`` takes them
 
         @functools.wraps(function)
         def with_fixed(*args: Any, **kwargs: Any) -> Any:

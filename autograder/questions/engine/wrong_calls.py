@@ -11,7 +11,7 @@ from coursekit.checks.values import as_numbers
 
 from autograder.judging import run
 from autograder.questions.engine.compare import Outcome
-from autograder.questions.engine.draw import asks_of
+from autograder.questions.engine.draw import trials_of
 from autograder.questions.engine.question import Case, Question, questions_of
 
 _AXES = {2: "two", 3: "three", 4: "four"}
@@ -20,19 +20,18 @@ _AXES = {2: "two", 3: "three", 4: "four"}
 def shared_by_wrong_calls(lab: str, name: str, seen: Mapping[int, Outcome]) -> str:
     """A clause about what is true of every wrong call and of no right call; "" if nothing is.
 
-    ``seen`` maps the position of each call of the question to its outcome. Up to two common traits are named; more would be
-    chance::
+    ``seen`` maps the position of each trial to the answer's outcome. More than two common traits count as chance::
 
         shared_by_wrong_calls(lab, "mask_votes", outcomes_seen(answered))
         # "`mask` is a list"
     """
     question = questions_of(lab).get(name)
-    asks = asks_of(question, run.salt()) if question else ()
-    wrong = {place for place in seen if asks[place].difference(seen[place])}
+    trials = trials_of(question, run.salt()) if question else ()
+    wrong = {place for place in seen if trials[place].difference(seen[place])}
     traits = {
         place: dict(_traits(question, case))
         for place in seen
-        if question and (case := asks[place].case) is not None
+        if question and (case := trials[place].case) is not None
     }
     if not 0 < len(wrong) < len(traits) or not wrong <= traits.keys():
         return ""
@@ -42,7 +41,7 @@ def shared_by_wrong_calls(lab: str, name: str, seen: Mapping[int, Outcome]) -> s
     }
     for (name, trait), kind in next(traits[place] for place in traits if place in wrong).items():
         if kind == "size" and name not in sizes_of_right:
-            continue  # every number was so
+            continue  # no right call has a number here to differ from
         if {place for place in traits if (name, trait) in traits[place]} == wrong:
             found.setdefault(kind, {}).setdefault(trait, []).append(f"`{name}`")
     parts = [_of_all(names, trait) for trait, names in (next(iter(such.items())) for such in found.values())]

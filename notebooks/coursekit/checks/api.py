@@ -1,7 +1,7 @@
-"""Runs public checks and shows cards: what a student sees at once after writing a function.
+"""Runs the public checks of a function and shows their card to the student.
 
-The checks of a question are data, written by ``autograder build`` (``questions.py``). A card explains only the first ✗, because a
-later check's guess from numbers that are already wrong may be false.
+``questions.py`` makes the checks from data that ``autograder build`` writes. A card explains only the first ✗: a guess
+from a later check, whose numbers may be wrong for the same reason, may be false.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 from coursekit.checks import time_limit
 from coursekit.checks.forbidden_calls import used_in
-from coursekit.checks.questions import NotMet, PartCheck, Sitting, questions_of
+from coursekit.checks.questions import CardRun, NotMet, PartCheck, questions_of
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
 
@@ -29,7 +29,7 @@ __all__ = ["check", "names_beside", "progress", "start"]
 
 
 class NotYet(Exception):
-    """A card's text as an exception, for nbgrader's Validate, which shows errors and no cards."""
+    """A card's text as an exception, for nbgrader's Validate, which shows errors but no cards."""
 
     def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
@@ -57,7 +57,7 @@ def checks_of(lab: str, question: str) -> tuple[PartCheck, ...]:
 
 
 def forbidden_calls(lab: str, question: str) -> tuple[str, ...]:
-    """The library functions that an answer to ``question`` must not call, because the student is to write them."""
+    """The library functions that an answer to ``question`` must not call, because they do the student's work."""
     return questions_of(lab)[question].forbidden if question in questions_of(lab) else ()
 
 
@@ -69,12 +69,12 @@ def is_stub(error: BaseException) -> bool:
 def judge(
     lab: str, question: str, function: Any, errors: list[tuple[str, Exception]] | None = None
 ) -> Verdict:
-    """Run the public checks of ``question`` on ``function``. Returns the verdict and shows nothing.
+    """Run the public checks of ``question`` on ``function`` and return the verdict.
 
-    ``errors`` receives (name of the check, exception) for each error.
+    Each error is appended to ``errors`` as (name of the check, exception).
 
-    The first failed mark has a hint. Later failed marks have one only for an error, which is no guess. A check that takes too
-    long is the last one that runs.
+    The first failed mark has a hint. A later one has a hint only for an error, which needs no guess. No check runs after one
+    that takes too long.
     """
     checks = checks_of(lab, question)
     if not checks:
@@ -94,51 +94,49 @@ def judge(
             if is_stub(error) and unwritten in ("", question):
                 return Verdict(question, (), written=False)
             calls = f"it calls your `{unwritten}`, which is not written yet: write that first"
-            message = calls if is_stub(error) else _stumbled(error)
+            message = calls if is_stub(error) else _error_in_check(error)
             marks.append(Mark(title, False, "" if message in {mark.hint for mark in marks} else message))
         except SystemExit:
-            ended = (
-                "your function ends the program: it should return its result, without exit() or SystemExit"
-            )
+            ended = "your function ends the program: return the result, without exit() or SystemExit"
             marks.append(Mark(title, False, "" if ended in {mark.hint for mark in marks} else ended))
         except time_limit.TookTooLong:
             marks.append(Mark(title, False, _too_long(question, len(checks) - len(marks) - 1)))
             break
-    sitting = checks[0].sitting
-    marks = sitting.explained(marks, function, _where_it_raised)
+    card_run = checks[0].card_run
+    marks = card_run.explained(marks, function, _where_it_raised)
     if not isinstance(function, type):
-        _add_differing_answers(marks, function, sitting)
-    sitting.forget()
+        _add_differing_answers(marks, function, card_run)
+    card_run.forget()
     marks += _forbidden_marks(lab, question, function)
     return Verdict(question, tuple(marks))
 
 
 #: The hint for an answer that gives another result when called again.
 ANSWERS_DIFFER = (
-    "asked the same again, it gives another result: does it keep something of an earlier call (in a list or an array that is made "
-    "outside of the function, or as the default of an argument), or draw from a generator of its own?"
+    "called again with the same arguments, it gives another result: does it keep something of an earlier call (in a list or array "
+    "made outside the function, or in the default of an argument), or draw from a generator of its own?"
 )
 
 
 #: The hint for an answer that overwrites a result that it returned before.
 RESULTS_OVERWRITTEN = (
-    "what your function has returned changes when it is called again: it writes into the same array or list at each call. Make a new one "
-    "inside of the function"
+    "a returned result changes when your function is called again: each call writes into the same array or list. Make a new one "
+    "inside the function"
 )
 
 
-def _add_differing_answers(marks: list[Mark], answer: Any, sitting: Sitting) -> None:
-    """Add a red line for an answer that gives another result when called again, or changes an earlier result.
+def _add_differing_answers(marks: list[Mark], answer: Any, card_run: CardRun) -> None:
+    """Add a red line if the answer, called again, gives another result or changes an earlier one.
 
-    Then hints about its values may be false, unless all values are those of one misconception.
+    This line's hint then replaces those about values, which may be false, unless all values are those of one misconception.
     """
-    if sitting.hint():
+    if card_run.hint():
         return
     try:
-        if time_limit.within(time_limit.SECONDS, sitting.answers_differ, answer):
+        if time_limit.within(time_limit.SECONDS, card_run.answers_differ, answer):
             title, why = "The same call gives the same result again.", ANSWERS_DIFFER
-            why = sitting.hint(again=True) or why
-        elif sitting.overwrites:
+            why = card_run.hint(again=True) or why
+        elif card_run.overwrites:
             title, why = "A result stays as it is when the function is called again.", RESULTS_OVERWRITTEN
         else:
             return
@@ -162,14 +160,12 @@ def _unwritten_question(lab: str, error: BaseException) -> str:
 
 
 def _mend_that_first(verdict: Verdict, function: Any) -> Verdict:
-    """The verdict with only one hint, if a red answer uses an earlier one whose card is also red.
+    """The verdict, with one hint in place of all if a red answer uses an earlier one whose card is also red.
 
     The failures may follow from the earlier answer, so other hints could be false.
     """
     used = _names_used(function)
-    red = [
-        name for name, known in last_verdicts.items() if name in used and known.written and not known.passed
-    ]
+    red = [name for name, last in last_verdicts.items() if name in used and last.written and not last.passed]
     red = [name for name in red if name != verdict.question]
     if verdict.passed or not verdict.written or not red:
         return verdict
@@ -213,28 +209,28 @@ def _codes_of(answer: Any) -> list[CodeType]:
     return [part.__code__ for part in _functions_of(answer)]
 
 
-#: Functions of these libraries, such as their decorators' wrappers and their classes' methods, are no part of an answer.
+#: Libraries whose functions, such as wrappers of decorators and methods of classes, are no part of an answer.
 _LIBRARIES = frozenset(["torch", "numpy", "scipy", "matplotlib", *sys.stdlib_module_names])
-_MAX_HELD = 1000
+_MAX_OBJECTS = 1000
 
 
 def _functions_of(answer: Any) -> list[FunctionType]:
     """The student's functions that make up an answer.
 
-    These are a function itself, without a library's decorator, cache or ``partial``; functions inside the notebook's decorators;
-    and the methods and stored functions of a class or object.
+    These are the function itself, without a library's decorator, cache or ``partial``; functions that the notebook's
+    decorators wrap; and the methods and stored functions of a class or object.
     """
     found: list[FunctionType] = []
     seen: dict[int, Any] = {}
     waiting = [answer]
-    while waiting and len(seen) < _MAX_HELD:
+    while waiting and len(seen) < _MAX_OBJECTS:
         part = waiting.pop()
         if id(part) in seen:
             continue
         seen[id(part)] = part
         if isinstance(part, FunctionType) and not _is_a_librarys(part.__globals__.get("__name__")):
             found.append(part)
-        waiting += reversed([held for held in _held_by(part) if _may_hold(held)])
+        waiting += reversed([held for held in _objects_in(part) if _may_contain_code(held)])
     return found
 
 
@@ -242,15 +238,15 @@ def _is_a_librarys(module: Any) -> bool:
     return isinstance(module, str) and module.split(".")[0] in _LIBRARIES
 
 
-#: Wrappers of functions in a class that cannot be called.
-_IN_CLASSES = (classmethod, property, functools.cached_property, functools.partialmethod)
+#: Wrappers of a class's functions that are not callable themselves.
+_CLASS_WRAPPERS = (classmethod, property, functools.cached_property, functools.partialmethod)
 
 
-def _may_hold(part: Any) -> bool:
-    return callable(part) or isinstance(part, _IN_CLASSES)
+def _may_contain_code(part: Any) -> bool:
+    return callable(part) or isinstance(part, _CLASS_WRAPPERS)
 
 
-def _held_by(part: Any) -> list[Any]:
+def _objects_in(part: Any) -> list[Any]:
     """The objects that a function, class or object contains or wraps."""
     if isinstance(part, ModuleType):
         return []
@@ -308,16 +304,16 @@ def _source_of(answer: Any) -> str:
 
 
 def names_beside(answer: Any) -> dict[str, Any]:
-    """The global names of the notebook that defines an answer, whatever the answer's type."""
+    """The global names of the notebook that defines an answer: a function, class or object."""
     homes = [part.__globals__ for part in _functions_of(inspect.unwrap(answer))]
     own = (home for home in homes if not str(home.get("__name__")).startswith("coursekit."))
     return next(own, homes[0] if homes else {})
 
 
-def _stumbled(error: Exception) -> str:
+def _error_in_check(error: Exception) -> str:
     """A sentence about an error in the check itself."""
     words = f"{type(error).__name__}: {_shortened(str(error))}"
-    return f"what your answer returns is not what is asked for: with it the check itself ends in {words}"
+    return f"the check cannot use what your answer returns ({words}): has it the form that the text asks for?"
 
 
 def _where_it_raised(error: Exception) -> str:
@@ -348,7 +344,7 @@ def check(question: str, function: Any) -> cards.Card:
         raise ValueError("run the first cell of the lab (start) before you check a function")
     verdict = _mend_that_first(judge(_lab, question, function), function)
     last_verdicts[question] = verdict
-    done = sum(known.passed for known in last_verdicts.values())
+    done = sum(last.passed for last in last_verdicts.values())
     global _last_card
     _last_card = cards.checked(verdict, done, len(questions_of(_lab)))
     if os.environ.get("NBGRADER_VALIDATING") and not verdict.passed:
@@ -357,7 +353,7 @@ def check(question: str, function: Any) -> cards.Card:
 
 
 def show_last_card() -> None:
-    """Display the card of the last check, for a cell in which the check is not the last line."""
+    """Display the card of the last check again, for a cell whose last line is not the check."""
     if _last_card is not None and cards.in_notebook():
         cards.show(_last_card)
 

@@ -1,8 +1,8 @@
-"""Break it to believe it: a student writes an input that exposes wrong functions.
+"""Shows which wrong functions, the impostors of a question, a student's input exposes.
 
-A lab prints a weak input that all impostors of a question pass. The student writes ``counterexample()``, which returns
-arguments for which the impostors are wrong. The student's own function, whose check is green, gives the right result. An
-author writes impostors in the question's file::
+A lab prints a weak input, on which every impostor is right. The student writes ``counterexample()``, which returns arguments
+on which impostors are wrong. The student's own function, whose check is green, gives the right result. An author writes
+impostors in the question's file::
 
     @question.impostor
     def divides_by_the_largest(right, N):
@@ -11,8 +11,8 @@ author writes impostors in the question's file::
         return right(N) / right(N).max(axis=1, keepdims=True)
 
 ``right`` is the student's function. An impostor changes its arguments or result, so that the kit contains no part of an
-answer. The text before “One survives:” is shown when the impostor is exposed, the rest while it is not. Nothing here is
-graded: a lab's twenty points are for functions.
+answer. The text before “One survives:” is shown when the impostor is exposed, the text after it otherwise. Nothing here is
+graded.
 """
 
 from __future__ import annotations
@@ -44,41 +44,41 @@ def break_it(
     """Show a card with the impostors that the student's input exposes.
 
     ``counterexample()`` returns a tuple of arguments, or a single argument. ``right`` is the student's own function, named
-    like its question. ``shown`` is a wrong function that the lab prints, if that does not give away an answer.
+    like its question. ``shown`` is a wrong function whose code the lab prints.
     """
     from coursekit.checks.api import state
 
-    known = impostors(state()[0])
-    kin = known.get(_name_of(right)) or next(iter(known.values()), [])  # a lab has impostors of one question
-    refusal, marks = exposed(counterexample(), right, kin, shown)
+    known = impostors(state()[0])  # a lab has impostors of one question
+    wrong = known.get(_name_of(right)) or next(iter(known.values()), [])
+    refusal, marks = exposed(counterexample(), right, wrong, shown)
     cards.show(cards.broken(refusal, marks))
 
 
 def exposed(
     arguments: Any,
     right: Callable[..., Any],
-    kin: list[Callable[..., Any]],
+    wrong: list[Callable[..., Any]],
     shown: Callable[..., Any] | None = None,
 ) -> tuple[str, list[Mark]]:
     """The reason why the input cannot be used ("" if it can), and a mark for each impostor: exposed or not."""
     if arguments is None:
-        return "Your `counterexample` returns None: does it end with a return?", []
+        return "Your `counterexample` returns None: is a return missing?", []
     given = arguments if isinstance(arguments, tuple) else (arguments,)
     try:
         truth = _result_of(right, given)
     except Exception as error:
         name = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
         return (
-            f"Your own `{_name_of(right)}` cannot answer this input ({name}): give one that the text allows.",
+            f"Your own `{_name_of(right)}` raises an error on this input ({name}): give one that the text allows.",
             [],
         )
     if _has_nan(truth):
-        return f"Your own `{_name_of(right)}` answers nan: give an input that the text allows.", []
+        return f"Your own `{_name_of(right)}` returns nan: give an input that the text allows.", []
     marks = []
     if shown is not None:
         title = f"`{shown.__name__}`, which you see above"
-        marks.append(Mark(title, _differs(shown, given, truth), f"{title}, answers what yours does."))
-    for one in kin:
+        marks.append(Mark(title, _differs(shown, given, truth), f"{title}, gives the same result as yours."))
+    for one in wrong:
         words = " ".join((inspect.getdoc(one) or one.__name__).split())
         title, begins, hint = words.partition("One survives:")
         marks.append(Mark(title.strip(), _differs(one, (right, *given), truth), begins + hint))

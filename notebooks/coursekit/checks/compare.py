@@ -1,8 +1,8 @@
 """Decides whether a value is right and whether two answers behave the same, by one rule for all questions.
 
-A right value has the reference's structure (several results, keys, order, length), shape and kind of number, and its numbers
-within the accuracy of single precision. A list, tuple, array and tensor of the same numbers are equal. If numbers are
-expected, True is 1.
+A right value has the reference's structure (number of results, keys, order, length), shape and kind of number, and equal
+numbers within single precision. A list, tuple, array and tensor of the same numbers are equal. If numbers are expected,
+True is 1.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from coursekit.checks.values import MAX_ITEMS, are_close, as_numbers, extent, va
 
 Array = npt.NDArray[Any]
 
-#: Tolerances for float64 results after one step in single precision: relative, and relative to the mean's terms.
+#: Tolerances for float64 results after one step in single precision: relative, and as a share of the largest right number (at most 1).
 RTOL, ATOL = 3e-6, 5e-6
 #: Tolerances for results in single or half precision.
 SINGLE_RTOL, SINGLE_ATOL = 2e-4, 2e-5
-#: Expected values below this count as zero.
+#: A right value whose largest number is below this counts as zero.
 _ZERO = 1e-9
 
 
@@ -44,7 +44,7 @@ class Observed:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one call or scenario: a value or the class of an error, and the arguments that were changed.
+    """The outcome of one call or scenario: a value or an error's class, and the names of changed arguments.
 
     A scenario's value is a tuple of ``Observed``.
     """

@@ -1,8 +1,8 @@
 """Imports a student's own functions from earlier labs into a later one, if they pass their public checks.
 
-``mine("07", "scaled_dot_product_attention")`` looks for the notebook of lab 07 beside this lab's folder, takes the function
-with everything that it needs, runs its public checks and returns it. If there is none, or it does not pass yet, the course's
-own version (with library functions) is returned. A line says which version it is.
+``mine("07", "scaled_dot_product_attention")`` finds the notebook of lab 07 beside this lab's folder, takes the function
+and all that it needs, and runs its public checks. It returns the function if it passes, and the course's own version (with
+library functions) otherwise. A printed line says which.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from coursekit.notebook.progress import say
 
 _KIT = Path(__file__).resolve().parents[1]
 
-#: Sources of the functions that the notebooks being imported use themselves: one list for each notebook.
-_parts: list[list[str]] = []
+#: For each notebook that is being imported: the sources of the functions that it imports itself.
+_used_inside: list[list[str]] = []
 
 
 def mine(lab: str, question: str) -> Callable[..., Any]:
-    """The student's own ``question`` of lab ``lab`` (a number) if it passes its checks, else the provided one.
+    """The student's own ``question`` of lab ``lab`` (a number) if it passes its checks, else the course's version.
 
-    A line says which of the two it is. If the notebook is itself being imported, the outer call's line says it.
+    A printed line says which. While a notebook is being imported, the outer call prints it.
     """
-    function, note = _students(full_name(lab), question)
-    if _parts:
+    function, note = _own_function(full_name(lab), question)
+    if _used_inside:
         part = f"your own {question} (lab {lab})" if function else f"the course's {question} ({note})"
-        if part not in _parts[-1]:
-            _parts[-1].append(part)
+        if part not in _used_inside[-1]:
+            _used_inside[-1].append(part)
     else:
         say(
             f"{question}: your own, from lab {lab}{note}."
@@ -53,12 +53,12 @@ def mine(lab: str, question: str) -> Callable[..., Any]:
         )
     own = provided(lab, question)
     return (
-        own if function is None else _returning(getattr(own, "__annotations__", {}).get("return"), function)
+        own if function is None else _converting(getattr(own, "__annotations__", {}).get("return"), function)
     )
 
 
-def _returning(kind: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The student's function with its lists converted to the type of the course's version: arrays or tensors."""
+def _converting(kind: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The student's function with its results converted to the type of the course's version: arrays or tensors."""
     if kind != "Tensor" and kind != "Array" and not str(kind).startswith("npt.NDArray"):
         return function
 
@@ -83,9 +83,9 @@ def provided(lab: str, question: str) -> Callable[..., Any]:
 
 
 def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adapt a student's NumPy function of labs 00 to 07 to tensors: it gets arrays, and its results become tensors.
+    """A student's NumPy function of labs 00 to 07, adapted to tensors: it gets arrays, and its results become tensors.
 
-    No gradient flows through it. The course's own version needs no adapting.
+    No gradient flows through it. The course's own version is returned as it is.
     """
     import torch
 
@@ -108,15 +108,15 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def full_name(lab: str) -> str:
-    """The full name of an earlier lab, by its number. Raises ``ValueError`` if the kit does not have it."""
+    """The full name of the earlier lab with this number. Raises ``ValueError`` if it is not in the kit."""
     number = f"{int(lab[:2]):02d}"
     for file in sorted((_KIT / "provided").glob(f"p{number}_*.py")):
         return file.stem[1:]
-    raise ValueError(f"there is no lab {number} before this one")
+    raise ValueError(f"there is no lab {number} before this one: give the number of an earlier lab")
 
 
-def _notebook(lab: str) -> Path | None:
-    """The student's notebook of an earlier lab, in a sibling folder of this lab or of the bundle."""
+def _find_notebook(lab: str) -> Path | None:
+    """The student's notebook of an earlier lab, in the folders around this one; None if there is none."""
     if os.environ.get("NBGRADER_EXECUTION") == "autograde":
         return None  # grading does not use other labs' notebooks
     here = Path.cwd()
@@ -132,12 +132,12 @@ def _notebook(lab: str) -> Path | None:
     return None
 
 
-def _students(lab: str, question: str) -> tuple[Callable[..., Any] | None, str]:
-    """The student's function and a note on other labs in it, or None and the reason."""
-    path, number = _notebook(lab), lab[:2]
+def _own_function(lab: str, question: str) -> tuple[Callable[..., Any] | None, str]:
+    """The student's function and a note on the earlier functions that it uses, or None and the reason."""
+    path, number = _find_notebook(lab), lab[:2]
     if path is None:
         return None, f"no notebook of lab {number} was found beside this one"
-    _parts.append([])
+    _used_inside.append([])
     try:
         namespace, missing = definitions(path, question)
         with contextlib.redirect_stdout(io.StringIO()):
@@ -146,7 +146,7 @@ def _students(lab: str, question: str) -> tuple[Callable[..., Any] | None, str]:
     except Exception as error:
         return None, f"your notebook of lab {number} could not be read: {type(error).__name__}"
     finally:
-        parts = _parts.pop()
+        parts = _used_inside.pop()
     if verdict is None:
         return None, f"your notebook of lab {number} does not define it"
     if verdict.passed:
@@ -170,25 +170,25 @@ class _Statement:
 
     node: ast.stmt
     label: str
-    gives: frozenset[str]
-    takes: frozenset[str]
+    binds: frozenset[str]
+    uses: frozenset[str]
 
 
 def definitions(path: Path, *names: str) -> tuple[dict[str, Any], list[str]]:
     """The namespace with the functions ``names`` of a notebook, and the needed names that could not be made.
 
-    Only imports run, and statements that bind a name which these functions use, directly or not. So nothing is trained,
-    drawn or checked.
+    Only imports run, and statements that bind a name which these functions use, directly or not. Nothing is trained, drawn
+    or checked.
     """
     statements = list(_statements(path))
     needed = set(names)
-    while more := {name for one in statements if one.gives & needed for name in one.takes} - needed:
+    while more := {name for one in statements if one.binds & needed for name in one.uses} - needed:
         needed |= more
     module = types.ModuleType(f"own_{path.stem}")
     sys.modules[module.__name__] = module  # dataclasses and type hints look names up there
     flags = _future_flags(statements)
     for one in statements:
-        if one.gives & needed or isinstance(one.node, (ast.Import, ast.ImportFrom)):
+        if one.binds & needed or isinstance(one.node, (ast.Import, ast.ImportFrom)):
             with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
                 code = compile(ast.Module([one.node], []), one.label, "exec", flags, dont_inherit=True)
                 exec(code, vars(module))
@@ -197,7 +197,7 @@ def definitions(path: Path, *names: str) -> tuple[dict[str, Any], list[str]]:
 
 
 def _statements(path: Path) -> Iterator[_Statement]:
-    """The top-level statements of a notebook's code cells; from the course's long cells, only definitions."""
+    """Yield the top-level statements of a notebook's code cells; of cells tagged ``skip-grading``, only definitions."""
     definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
     for number, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
         if cell.get("cell_type") != "code":
@@ -220,23 +220,23 @@ def _statements(path: Path) -> Iterator[_Statement]:
 def _names(node: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
     """The names that a top-level statement binds (also by ``name[…] =`` and ``name.… =``), and those that it uses."""
     top = symtable.symtable(ast.unparse(node), "<cell>", "exec")
-    gives = {
+    binds = {
         symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned() or symbol.is_imported()
     }
-    takes = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}
+    uses = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}
     waiting = list(top.get_children())
     while waiting:
         table = waiting.pop()
         waiting += table.get_children()
-        takes |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
+        uses |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
     for inner in ast.walk(node):
         if isinstance(inner, (ast.Attribute, ast.Subscript)) and isinstance(inner.ctx, ast.Store):
             root: ast.expr = inner
             while isinstance(root, (ast.Attribute, ast.Subscript)):
                 root = root.value
             if isinstance(root, ast.Name):
-                gives.add(root.id)
-    return frozenset(gives), frozenset(takes)
+                binds.add(root.id)
+    return frozenset(binds), frozenset(uses)
 
 
 def _future_flags(statements: list[_Statement]) -> int:

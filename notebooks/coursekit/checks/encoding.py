@@ -1,6 +1,6 @@
 """Writes a card's inputs and right results as JSON, and reads them back.
 
-Fractions have nine digits and are compared with a tolerance. Random inputs are stored, because a student's NumPy may draw others.
+Floating-point numbers have nine digits. Random inputs are stored, because another version of NumPy may draw others.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 from coursekit.checks.values import as_numbers
 
 DIGITS = 9
-#: In an array with few different values, each entry is written as its value's index in this alphabet.
-_PLACES = "0123456789"
+#: In an array with at most ten different values, each entry is written as one of these characters, the value's index.
+_ALPHABET = "0123456789"
 #: The default types of arrays; other types are written by name (``float32``).
 _USUAL = {"b": "bool", "i": "int64", "u": "uint64", "f": "float64", "c": "complex128"}
 
 
 def encode(value: Any) -> Any:
-    """Encode a plain value for JSON: arrays and tensors with type and shape, fractions with nine digits.
+    """Encode a plain value for JSON: arrays and tensors with type and shape, floating-point numbers with nine digits.
 
     >>> encode((np.array([[True, False]]), 1 / 3))
     {'tuple': [{'array': 'b', 'shape': [1, 2], 'data': [True, False]}, 0.333333333]}
@@ -62,14 +62,14 @@ def _encoded(array: np.ndarray) -> dict[str, Any]:
     usual = _USUAL[array.dtype.kind] == array.dtype.name
     head = {"array": array.dtype.kind if usual else array.dtype.name, "shape": list(array.shape)}
     values = list(dict.fromkeys(entries)) if array.dtype.kind != "c" else entries
-    if len(values) > len(_PLACES) or len(values) == len(entries):
+    if len(values) > len(_ALPHABET) or len(values) == len(entries):
         return head | {"data": entries}
-    place = dict(zip(values, _PLACES, strict=False))
-    return head | {"values": values, "data": "".join(place[entry] for entry in entries)}
+    symbol = dict(zip(values, _ALPHABET, strict=False))
+    return head | {"values": values, "data": "".join(symbol[entry] for entry in entries)}
 
 
 def _entry(number: Any) -> Any:
-    """An array's number, or the name of a number that is not finite."""
+    """An array's entry for JSON; "inf", "-inf" or "nan" for a number that is not finite."""
     return str(number) if isinstance(number, float) and not math.isfinite(number) else encode(number)
 
 
@@ -109,8 +109,8 @@ def decode(data: Any) -> Any:
 
 
 def _decoded(data: dict[str, Any]) -> np.ndarray:
-    value_of = dict(zip(_PLACES, data.get("values", ()), strict=False))
-    entries = [value_of[place] for place in data["data"]] if value_of else data["data"]
+    value_of = dict(zip(_ALPHABET, data.get("values", ()), strict=False))
+    entries = [value_of[symbol] for symbol in data["data"]] if value_of else data["data"]
     dtype = np.dtype(_USUAL.get(data["array"], data["array"]))
     if dtype.kind in "fc":
         entries = [float(entry) if isinstance(entry, str) else decode(entry) for entry in entries]

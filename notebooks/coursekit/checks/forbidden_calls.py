@@ -5,7 +5,7 @@ function of that name in its library, also ``torch.nn.functional.softmax``. ``Te
 any object, ``str.encode`` likewise. Methods that the code defines itself are allowed.
 
 The search follows imports (also with ``as``), assignments such as ``F = nn.functional``, and ``getattr`` with a literal name. A
-name that the code also binds in another way is ignored: a miss is better than a false accusation. Watching the calls at run
+name that the code also binds in another way is ignored, because a miss is better than a false accusation. Watching the calls at run
 time finds the rest (``autograder/sandbox/child/call_watch.py``).
 """
 
@@ -42,7 +42,7 @@ _HARMLESS = frozenset(["generate_square_subsequent_mask"])
 #: The most parts of a dotted name; longer chains are ignored.
 _MAX_PARTS = 12
 #: The most chained assignments that are followed: ``nn = torch.nn``, then ``F = nn.functional``.
-_STEPS = 3
+_MAX_ASSIGNMENTS = 3
 
 
 def used_in(
@@ -108,10 +108,10 @@ def names_bound(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _meanings(nodes: list[ast.AST], namespace: Mapping[str, Any]) -> dict[str, str]:
-    """Name -> dotted path, for names that mean a library's object wherever the code uses them."""
+    """Name -> dotted path, for each name that refers to one library's object throughout the code."""
     bound = Counter(names_bound(nodes))
     paths = {name: path for name, path in _imported(namespace) if name not in bound}
-    for _ in range(_STEPS):
+    for _ in range(_MAX_ASSIGNMENTS):
         stands_for: dict[str, list[str]] = {}
         for name, path in _given(nodes, paths):
             stands_for.setdefault(name, []).append(path)

@@ -1,6 +1,6 @@
 """Hands the saved notebook in: sends it to the course's live class or, without one, packs it into a zip.
 
-The file is handed in, not the content of the screen: an unsaved notebook is refused.
+The file is handed in, not what is on the screen. A notebook with unsaved answers is refused.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.checks import api
-from coursekit.checks.sending import LiveClass, colab_notebook, keep, live_class, send
+from coursekit.checks.sending import LiveClass, colab_notebook, live_class, send, store_link
 from coursekit.errors import UserError
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Verdict
@@ -27,43 +27,41 @@ Cells = list[dict[str, Any]]
 def hand_in(link: str = "") -> cards.Card | None:
     """Hand in the lab's notebook as it was last saved. A card shows the outcome.
 
-    With your invitation's ``link``, or after you gave it once, the notebook goes to the live class, and the card shows receipt
-    and verdict. Without a link it is packed beside the notebook, and the card says what it holds and what is missing. While
-    a notebook is graded, this does nothing.
+    With your invitation's ``link``, which is stored for the next time, the notebook goes to the live class. The card shows
+    the receipt and the verdict. Without a link, a zip is written beside the notebook. The card lists what it holds and what
+    is missing. While a notebook is graded, this does nothing.
     """
     lab, questions, verdicts = api.state()
     if hasattr(_shell(), "course_shell"):
         return None
     path = Path.cwd() / f"{lab}.ipynb"
     try:
-        there = live_class(link)
+        live = live_class(link)
     except UserError as error:
         return cards.present(cards.not_taken(str(error)))
     try:
-        drive = colab_notebook()
-        content = drive if drive is not None else _saved(path)
+        from_colab = colab_notebook()
+        content = from_colab if from_colab is not None else _read_saved(path)
         cells: Cells = json.loads(content)["cells"]
     except FileNotFoundError:
         return cards.present(
-            cards.not_packed(f"There is no file `{path.name}` in {path.parent}.{_renamed()}")
+            cards.not_packed(f"There is no file `{path.name}` in {path.parent}.{_rename_advice()}")
         )
     except (ValueError, KeyError):
-        return cards.present(
-            cards.not_packed(f"`{path.name}` is no notebook that can be read. Save it again.")
-        )
+        return cards.present(cards.not_packed(f"`{path.name}` cannot be read as a notebook. Save it again."))
     newer = [name for name in questions if not _is_saved(name, cells)]
     if newer:
         reason = f"What you ran last for `{'`, `'.join(newer)}` is not in the file yet."
         return cards.present(
             cards.not_packed(f"{reason} Save the notebook (Ctrl+S), then run this cell again.")
         )
-    if there is not None:
-        return _sent(there, link, lab, content)
-    parts = [(name, *_became(name, cells, verdicts.get(name))) for name in questions]
-    parts += [(name, *_written(cell)) for name, cell in _text_answers(cells)]
+    if live is not None:
+        return _send_and_show(live, link, lab, content)
+    parts = [(name, *_answer_state(name, cells, verdicts.get(name))) for name in questions]
+    parts += [(name, *_text_state(cell)) for name, cell in _text_answers(cells)]
     archive = path.with_suffix(".zip")
     _pack(archive, path.name, content)
-    when = time.time() if drive is not None else path.stat().st_mtime
+    when = time.time() if from_colab is not None else path.stat().st_mtime
     saved = time.strftime("%H:%M on %d %B", time.localtime(when))
     advice = f"It holds the notebook as it was saved at {saved}. If you change something: save, and run this cell again."
     return cards.present(
@@ -71,16 +69,16 @@ def hand_in(link: str = "") -> cards.Card | None:
     )
 
 
-def _sent(to: LiveClass, link: str, lab: str, content: bytes) -> cards.Card | None:
-    """Send the notebook. In a notebook the card is updated until there is a verdict; a terminal gets further lines.
+def _send_and_show(to: LiveClass, link: str, lab: str, content: bytes) -> cards.Card | None:
+    """Send the notebook, and update its card until there is a verdict; in a terminal, print each card.
 
-    A link that worked is stored for the next time.
+    A link that works is stored for the next time.
     """
     handle, card = None, None
     try:
         for answer in send(to, lab, content):
             if card is None and link:
-                keep(link)
+                store_link(link)
             card = cards.handed_in(answer)
             if handle is not None:
                 handle.update(card)
@@ -105,11 +103,11 @@ def _shell() -> Any:
     return get_ipython()
 
 
-def _renamed() -> str:
+def _rename_advice() -> str:
     """A sentence with advice if the running notebook does not have its lab's name."""
     name = Path(os.environ.get("JPY_SESSION_NAME", "")).name
     return (
-        f" This notebook is called `{name}`: give it its first name back (File > Rename Notebook)."
+        f" This notebook is called `{name}`: give it back its original name (File > Rename Notebook)."
         if name
         else ""
     )
@@ -120,7 +118,7 @@ def _source(cell: dict[str, Any]) -> str:
 
 
 def _is_saved(question: str, cells: Cells) -> bool:
-    """Whether the file contains the last run cell that defines ``question`` as it was run."""
+    """Whether the file contains the cell that last defined ``question``, as it was run."""
     shell = _shell()
     ran = shell.history_manager.input_hist_raw if shell is not None and shell.history_manager else []
     defines = re.compile(rf"^(def|class) {re.escape(question)}\b", re.MULTILINE)
@@ -132,8 +130,8 @@ def _grade_id(cell: dict[str, Any]) -> str:
     return str(cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", ""))
 
 
-def _became(question: str, cells: Cells, verdict: Verdict | None) -> tuple[str, bool]:
-    """A phrase about a question's answer in the file, and whether there is one."""
+def _answer_state(question: str, cells: Cells, verdict: Verdict | None) -> tuple[str, bool]:
+    """A phrase about a question's answer in the file, and whether it is written."""
     cell = next((cell for cell in cells if _grade_id(cell) == question), None)
     if cell is None:
         return "its cell is missing: take it from a fresh copy of the notebook", False
@@ -154,7 +152,7 @@ def _text_answers(cells: Cells) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-def _written(cell: dict[str, Any]) -> tuple[str, bool]:
+def _text_state(cell: dict[str, Any]) -> tuple[str, bool]:
     """A phrase about a written answer, and whether it differs from the released text."""
     if _source(cell) in ("", "YOUR ANSWER HERE"):
         return "no answer yet", False
@@ -169,8 +167,8 @@ def _pack(archive: Path, name: str, content: bytes) -> None:
     draft.replace(archive)
 
 
-def _saved(path: Path) -> bytes:
-    """The saved notebook. While JupyterLab writes, the file is not valid JSON, so it is read again a little later."""
+def _read_saved(path: Path) -> bytes:
+    """The saved notebook. While JupyterLab writes it, it is not valid JSON and is read again."""
     for _ in range(10):
         content = path.read_bytes()
         with contextlib.suppress(ValueError):

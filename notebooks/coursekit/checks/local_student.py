@@ -1,6 +1,6 @@
-"""A ``student`` for a question's scenarios that runs in this process: calls, scenes and handles.
+"""The ``student`` of a card's scenarios: the answer in this process, with calls, scenes and handles.
 
-The hidden tests' ``student`` can do more. Scenarios use only the parts that exist here.
+The hidden tests' ``student`` can do more. Scenarios use only what both have.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Raised(Exception):
         self.error = error
 
 
-def _of_the_student(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _call_students(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
         return function(*args, **kwargs)
     except Exception as error:
@@ -29,7 +29,7 @@ def _of_the_student(function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
 
 
 class _Callable:
-    """A student's callable object."""
+    """A function or callable object of the student."""
 
     #: The arguments that a call changed. Only hidden tests see them, so this is empty.
     mutated: tuple[str, ...] = ()
@@ -39,12 +39,12 @@ class _Callable:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it. Returns the value."""
-        return _plain(_of_the_student(self._target, *_bare(args), **_bare(kwargs)))
+        return _wrapped(_call_students(self._target, *_bare(args), **_bare(kwargs)))
 
     def gradients(
         self, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, cotangent: Any = None
     ) -> SimpleNamespace:
-        """The ``output``, and the gradients of ``(output * cotangent).sum()`` by ``inputs``, ``keywords`` and ``parameters``."""
+        """The ``output``, and the gradients of ``(output * cotangent).sum()`` for ``inputs``, ``keywords`` and ``parameters``."""
         import torch  # takes seconds, and most labs do not need it
 
         def is_float(value: Any) -> bool:
@@ -57,7 +57,7 @@ class _Callable:
         }
         is_module = isinstance(self._target, torch.nn.Module)
         learned = dict(self._target.named_parameters(remove_duplicate=False)) if is_module else {}
-        output = _of_the_student(self._target, *given, **named)
+        output = _call_students(self._target, *given, **named)
         outputs = list(filter(is_float, output if isinstance(output, (list, tuple)) else [output]))
         weights = cotangent if isinstance(cotangent, (list, tuple)) else [cotangent]
         weights = [torch.ones_like(part) for part in outputs] if cotangent is None else weights
@@ -67,7 +67,7 @@ class _Callable:
         found = torch.autograd.grad(sum(terms), leaves, allow_unused=True) if terms and leaves else ()
         by = dict(zip(map(id, leaves), found, strict=False))
         return SimpleNamespace(
-            output=_plain(output),
+            output=_wrapped(output),
             inputs=[by.get(id(one)) for one in given],
             keywords={name: by.get(id(one)) for name, one in named.items()},
             parameters={name: by.get(id(one)) for name, one in learned.items()},
@@ -91,7 +91,7 @@ class LocalStudent(_Callable):
         self._names = {**home, name: answer}
 
     def scene(self, source: str, **bindings: Any) -> LocalScene:
-        """Run ``source`` in a new namespace, in which the student's names are ``student_namespace["name"]``."""
+        """Run ``source`` in a new namespace. In it, ``student_namespace["name"]`` is the student's ``name``."""
         return LocalScene(source, {"student_namespace": self._names, **_bare(bindings)})
 
 
@@ -103,12 +103,12 @@ class LocalScene:
         self.run(source)
 
     def __getitem__(self, name: str) -> Any:
-        return _plain(self._names[name])
+        return _wrapped(self._names[name])
 
     def run(self, source: str, **bindings: Any) -> None:
         """Run more source in the scene."""
         self._names.update(_bare(bindings))
-        _of_the_student(exec, compile(source, "<scene>", "exec"), self._names)
+        _call_students(exec, compile(source, "<scene>", "exec"), self._names)
 
 
 class LocalHandle(_Callable):
@@ -118,7 +118,7 @@ class LocalHandle(_Callable):
         """Call a method (a dotted path is allowed)."""
         target = self._target
         for name in method.split("."):
-            target = _of_the_student(getattr, target, name)
+            target = _call_students(getattr, target, name)
         return _Callable(target)(*args, **kwargs)
 
     def state_dict(self) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class LocalHandle(_Callable):
 
     def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
         """Set the module's weights."""
-        _of_the_student(self._target.load_state_dict, dict(state), strict)
+        _call_students(self._target.load_state_dict, dict(state), strict)
 
     def parameters(self, wanted: Iterable[str] = ()) -> dict[str, tuple[int, ...]]:
         """The shapes of the module's trainable parameters, by name. If one has several names, prefer a name in ``wanted``."""
@@ -152,7 +152,7 @@ class LocalHandle(_Callable):
 
 
 def _bare(value: Any) -> Any:
-    """The arguments with the objects behind their handles."""
+    """The arguments with handles replaced by their objects."""
     if isinstance(value, _Callable):
         return value._target
     if isinstance(value, dict):
@@ -160,7 +160,7 @@ def _bare(value: Any) -> Any:
     return type(value)(map(_bare, value)) if type(value) in (list, tuple) else value
 
 
-def _plain(value: Any) -> Any:
-    """A value as the hidden tests see it; an object that is no data, such as a PyTorch module, behind a handle."""
+def _wrapped(value: Any) -> Any:
+    """A value as the hidden tests see it. An object that is not data, such as a PyTorch module, becomes a handle."""
     seen = plain(value)
     return LocalHandle(value) if seen is value and hasattr(value, "__dict__") else seen

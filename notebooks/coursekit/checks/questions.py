@@ -1,8 +1,8 @@
-"""The public checks of a lab, made from data that contain no answer's code.
+"""Makes the public checks of a lab from data that contain no answer's code.
 
 ``autograder build`` writes ``checks/data/qNN_topic.json``: each question's cases, with the right outcomes and those of each
-misconception. A check calls the student's function and compares by the same rule as the hidden tests. A card's first ✗ shows
-a small failing case, and a misconception's hint if the answer behaves like it in all cases.
+misconception. A check calls the student's function and compares as the hidden tests do. A card's first ✗ shows a small
+failing case, and a misconception's hint if the answer behaves like it in all cases.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from coursekit.checks.words import (
     are_readable,
     argument_names,
     arguments_in_words,
-    both_in_words,
+    difference_in_words,
     in_words,
 )
 from coursekit.notebook.verdict import Mark
 
 DATA = Path(__file__).parent / "data"
 #: The key, beside the questions, of the digest of the files from which the data were made.
-MADE_OF = "made of"
-#: The most seconds of a part whose first case is called again; the most items of a result that is checked for later changes.
+DIGEST_KEY = "made of"
+#: The most seconds of a part whose first case is called again, and the most items of a result that is compared again.
 AGAIN_SECONDS, MAX_WATCHED = 0.2, 10_000
 
 
 class NotMet(AssertionError):
-    """A check does not hold. Its hint is chosen after all checks have run."""
+    """The answer is wrong in this check. Its hint is chosen after all checks have run."""
 
 
 def questions_of(lab: str) -> dict[str, QuestionCard]:
     """Name -> question of a lab (full name), in the lab's order; empty if the lab has no cards.
 
-    This function is not cached itself, because the grader's call watch does not see cached functions.
+    This function itself is not cached, because the grader's call watch does not see cached functions.
     """
     return _read(lab)
 
@@ -58,7 +58,7 @@ def questions_of(lab: str) -> dict[str, QuestionCard]:
 def _read(lab: str) -> dict[str, QuestionCard]:
     file = DATA / f"q{lab}.json"
     data = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-    return {name: QuestionCard(name, of_question) for name, of_question in data.items() if name != MADE_OF}
+    return {name: QuestionCard(name, of_question) for name, of_question in data.items() if name != DIGEST_KEY}
 
 
 def prepare(lab: str) -> None:
@@ -69,41 +69,41 @@ def prepare(lab: str) -> None:
 
 @dataclass(frozen=True)
 class Case:
-    """A call or scenario of the part at position ``part``, with the right outcome and those of misconceptions."""
+    """A call or scenario of the part at position ``part``, with the right outcome and wrong misconceptions' outcomes."""
 
     part: int
     asked: tuple[list[Any], dict[str, Any]] | None
     seed: int
     right: Outcome
-    slips: dict[int, Outcome]
+    misconceptions: dict[int, Outcome]
     rtol: float | None
     atol: float | None
     only: int | None
-    is_the_texts: bool
+    from_text: bool
 
     def difference(self, outcome: Outcome) -> str:
         """The kind of difference from the right outcome; "" if there is none."""
         return difference(outcome, self.right, self.rtol, self.atol, self.only)
 
-    def is_as(self, slip: int, outcome: Outcome, word: str) -> bool:
-        """Whether an outcome, with the kind of difference ``word``, is a misconception's outcome in this case."""
-        other = self.slips.get(slip)
+    def is_outcome_of(self, misconception: int, outcome: Outcome, kind: str) -> bool:
+        """Whether an outcome, with this kind of difference, is a misconception's outcome in this case."""
+        other = self.misconceptions.get(misconception)
         if other is None:
-            return not word and not outcome.changed
-        if word != self.difference(other) or outcome.changed != other.changed[:1]:
+            return not kind and not outcome.changed
+        if kind != self.difference(other) or outcome.changed != other.changed[:1]:
             return False
-        return not word or alike(
+        return not kind or alike(
             replace(outcome, changed=()), replace(other, changed=()), self.rtol, self.atol
         )
 
     @cached_property
     def size(self) -> int:
-        """The size of the arguments, as a measure of readability."""
+        """The number of items in the arguments: fewer are easier to read."""
         return extent(list(self.asked))[0] if self.asked else 1 << 60
 
     @cached_property
     def axes(self) -> int:
-        """The largest number of axes of an argument: a sentence is easier to read than a batch."""
+        """The largest number of axes of an argument: one sentence is easier to read than a batch."""
         args, kwargs = self.asked or ([], {})
         return max(
             (np.ndim(value) for value in (*args, *kwargs.values()) if hasattr(value, "shape")), default=0
@@ -111,7 +111,7 @@ class Case:
 
 
 class QuestionCard:
-    """A question from its data. Iterating makes new checks, one for each part, for one answer."""
+    """A question's card, from its data. Iterating yields new checks for one answer, one for each part."""
 
     def __init__(self, name: str, data: dict[str, Any]):
         self.name = name
@@ -122,8 +122,8 @@ class QuestionCard:
         self._impostors: list[str] = data["impostors"]
 
     def __iter__(self) -> Iterator[PartCheck]:
-        sitting = Sitting(self)
-        return (PartCheck(sitting, place, part) for place, part in enumerate(self.parts))
+        card_run = CardRun(self)
+        return (PartCheck(card_run, place, part) for place, part in enumerate(self.parts))
 
     @cached_property
     def cases(self) -> list[Case]:
@@ -134,11 +134,11 @@ class QuestionCard:
                 asked=decode(case["asked"]) if "asked" in case else None,
                 seed=part.get("seed", 0),
                 right=_outcome(case["right"]),
-                slips={int(number): _outcome(slip) for number, slip in case["slips"].items()},
+                misconceptions={int(number): _outcome(one) for number, one in case["slips"].items()},
                 rtol=part.get("rtol"),
                 atol=part.get("atol"),
                 only=part.get("only"),
-                is_the_texts=case.get("text", False),
+                from_text=case.get("text", False),
             )
             for place, part in enumerate(self.parts)
             for case in part["cases"]
@@ -170,31 +170,31 @@ def _outcome(data: dict[str, Any]) -> Outcome:
 class PartCheck:
     """The public check of one part of a question."""
 
-    def __init__(self, sitting: Sitting, place: int, part: dict[str, Any]):
-        self.sitting, self.place = sitting, place
+    def __init__(self, card_run: CardRun, place: int, part: dict[str, Any]):
+        self.card_run, self.place = card_run, place
         self.__name__, self.__doc__ = part["name"], part["title"]
 
     def __call__(self, answer: Any) -> None:
-        if not self.sitting.holds(self.place, answer):
+        if not self.card_run.holds(self.place, answer):
             raise NotMet
 
 
-class Sitting:
-    """One answer's outcomes in the cases of a card. Each case is called once."""
+class CardRun:
+    """A run of a card's cases on one answer, with its outcomes. Each case is called once."""
 
     def __init__(self, card: QuestionCard):
         self._card = card
         self._outcomes: dict[int, Outcome] = {}
-        #: The kind of difference of each outcome from the right one; "" for none.
-        self._words: dict[int, str] = {}
+        #: Each outcome's kind of difference from the right one; "" for none.
+        self._kinds: dict[int, str] = {}
         self._errors: dict[int, Exception] = {}
         #: The seconds of each part.
         self._seconds: dict[int, float] = {}
-        #: The returned values, with copies of their content.
+        #: The returned values, with copies of them.
         self._returned: list[tuple[Any, Any]] = []
 
     def forget(self) -> None:
-        """Drop the answer's results and errors, whose frames hold memory that the next cells may need."""
+        """Drop the answer's results and errors, so that the next cells can use their memory."""
         out_of_memory = any(isinstance(error, MemoryError) for error in self._errors.values())
         self._outcomes.clear()
         self._errors.clear()
@@ -203,13 +203,13 @@ class Sitting:
             gc.collect()
 
     def holds(self, part: int, answer: Any) -> bool:
-        """Run all cases of a part. Returns whether the answer is right in all of them."""
+        """Run all cases of a part. Return whether the answer is right in all of them."""
         began = time.perf_counter()
         for place, case in enumerate(self._card.cases):
             if case.part == part:
-                self._outcomes[place], error = self._ask(case, answer)
+                self._outcomes[place], error = self._run(case, answer)
                 self._errors |= {place: error} if error else {}
-                self._words[place] = case.difference(self._outcomes[place])
+                self._kinds[place] = case.difference(self._outcomes[place])
         self._seconds[part] = time.perf_counter() - began
         return not any(self._card.cases[place].part == part for place in self._wrong)
 
@@ -221,22 +221,22 @@ class Sitting:
         quick = [place for part, place in first.items() if self._seconds.get(part, 1.0) < AGAIN_SECONDS]
         cases = ((self._outcomes[place], self._card.cases[place]) for place in quick)
         return any(
-            _is_data(one.value) and not alike(one, self._ask(case, answer)[0], case.rtol, case.atol)
+            _is_data(one.value) and not alike(one, self._run(case, answer)[0], case.rtol, case.atol)
             for one, case in cases
         )
 
     @property
     def overwrites(self) -> bool:
-        """Whether a call changed an earlier call's result."""
+        """Whether a later call changed a returned value."""
         return not all(unchanged(plain(returned), held) for returned, held in self._returned)
 
-    def _ask(self, case: Case, answer: Any) -> tuple[Outcome, Exception | None]:
+    def _run(self, case: Case, answer: Any) -> tuple[Outcome, Exception | None]:
         try:
             with np.errstate(all="ignore"):
                 if case.asked is None:
                     return Outcome(tuple(self._observed(case, answer))), None
                 return self._called(case.asked, answer), None
-        except Raised as raised:  # the student's error in a scenario, whose own code may also raise
+        except Raised as raised:  # in a scenario, only the student's own errors
             error: Exception = raised.error
         except Exception as raised:
             if case.asked is None:
@@ -270,7 +270,7 @@ class Sitting:
     @property
     def _wrong(self) -> list[int]:
         """The positions of the cases that are wrong, or in which an argument was changed."""
-        return [place for place, outcome in self._outcomes.items() if self._words[place] or outcome.changed]
+        return [place for place, outcome in self._outcomes.items() if self._kinds[place] or outcome.changed]
 
     # ---------------------------------------------------------------------------------------- the sentences of the card
 
@@ -281,7 +281,7 @@ class Sitting:
         place = next((place for place, mark in enumerate(marks) if not mark.passed), None)
         if place is None or marks[place].hint:
             return marks
-        hint = "\n".join(self._lines(place, answer, where_it_raised))
+        hint = "\n".join(self._hints(place, answer, where_it_raised))
         return [*marks[:place], replace(marks[place], hint=hint), *marks[place + 1 :]]
 
     def hint(self, again: bool = False) -> str:
@@ -296,18 +296,18 @@ class Sitting:
             for number, one in enumerate(self._card.misconceptions)
             if one.get("again", False) is again
             and all(
-                case.is_as(number, self._outcomes[place], self._words[place])
+                case.is_outcome_of(number, self._outcomes[place], self._kinds[place])
                 for place, case in enumerate(self._card.cases)
             )
         }
         return hints.pop() if len(hints) == 1 else ""
 
-    def _lines(self, part: int, answer: Any, where_it_raised: Callable[[Exception], str]) -> Iterator[str]:
-        place = self._shown(part)
+    def _hints(self, part: int, answer: Any, where_it_raised: Callable[[Exception], str]) -> Iterator[str]:
+        place = self._most_readable(part)
         case, outcome = self._card.cases[place], self._outcomes[place]
         if case.part != part:
             title = self._card.parts[case.part]["title"].rstrip(".")
-            yield f"A case that is easier to read, of “{title}”:"
+            yield f"A case of “{title}” that is easier to read:"
         if case.asked is not None:
             args, kwargs = case.asked
             names = [*argument_names(answer, args), *kwargs]
@@ -318,9 +318,9 @@ class Sitting:
         elif outcome.error or case.right.error:
             yield f"Yours: {f'the error {outcome.error}' if outcome.error else in_words(outcome.value)}"
             yield f"Right: {f'the error {case.right.error}' if case.right.error else 'a value of another form'}"
-        elif self._words[place]:
-            yours, right, name = self._sides(case, outcome)
-            where, yours_there, right_there, others = both_in_words(yours, right)
+        elif self._kinds[place]:
+            yours, right, name = self._compared_values(case, outcome)
+            where, yours_there, right_there, others = difference_in_words(yours, right)
             where = "".join(f", {part}" for part in (name, where) if part)
             yield f"Yours{where}: {yours_there}"
             yield f"Right{where}: {right_there}{f' ({others})' if others else ''}"
@@ -333,8 +333,8 @@ class Sitting:
         elif symptom is not None and symptom.name not in VAGUE:
             yield symptom.sentence
 
-    def _sides(self, case: Case, outcome: Outcome) -> tuple[Any, Any, str]:
-        """The value, the right value and its name; of several results or observations, the first that differs."""
+    def _compared_values(self, case: Case, outcome: Outcome) -> tuple[Any, Any, str]:
+        """The values to compare and their name; of several observations, the first that differs."""
         yours, right = outcome.value, case.right.value
         if case.asked is None:
             for seen, expected in zip(yours, right, strict=False):
@@ -346,12 +346,12 @@ class Sitting:
             return yours[case.only], right[case.only], f"{PLACES[case.only]} result"
         return yours, right, ""
 
-    def _shown(self, part: int) -> int:
-        """The most readable failing case: the text's own or the smallest of the part, or else a small one of another part."""
+    def _most_readable(self, part: int) -> int:
+        """The position of the most readable failing case: one of this part if it can be shown, else of another part."""
 
         def order(place: int) -> tuple[bool, int, int]:
             case = self._card.cases[place]
-            return not case.is_the_texts, case.axes, case.size
+            return not case.from_text, case.axes, case.size
 
         cases = self._card.cases
         first = min((place for place in self._wrong if cases[place].part == part), key=order)
@@ -365,7 +365,7 @@ class Sitting:
 
 
 def _is_data(value: Any) -> bool:
-    """Whether a value or observation is small and consists of data only, so that it can be compared again later."""
+    """Whether a value or its observations are data, and small enough to compare again later."""
     seen = value if type(value) is tuple else (value,)
     held = [one.value if isinstance(one, Observed) else one for one in seen]
     try:
@@ -375,5 +375,5 @@ def _is_data(value: Any) -> bool:
 
 
 def _sentence(words: str) -> str:
-    """A hint as a separate sentence."""
+    """A hint as a sentence of its own."""
     return f"{words[0].upper()}{words[1:]}."

@@ -1,8 +1,8 @@
 """Describes how a wrong value differs from the right one: transposed, twice as large, right but for the last row.
 
-A misconception tells what a student thought; a symptom tells only what the values show, and is always true of them. It is
-the cause that is shown if no misconception matches. Every sentence comes from a fixed list, so that a page reveals at most
-``log2`` of the list's length in bits about the hidden inputs, and no number, shape or name of an input.
+A misconception tells what a student thought; a symptom tells only what the values show, and is always true of them. A
+page shows it if no misconception matches. Every sentence comes from a fixed list of n. So a page reveals at most log2(n) bits
+about the hidden inputs, and no number, shape or name of an input.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Array = npt.NDArray[Any]
 #: Values that agree within this relative tolerance are right but for lost precision.
 SINGLE_PRECISION = 3e-5
 _RTOL, _ATOL = 1e-6, 1e-12
-#: Of larger arrays only the shape is compared, and of longer texts only the beginning.
+#: Only the shape of a larger array is compared, and only the beginning of a longer text.
 MAX_NUMBERS = 200_000
-#: The most nested sentences: a student who shapes the value could encode a message in more.
+#: The most nested sentences. With more, a student could encode hidden inputs in the nesting.
 MAX_INSIDE = 2
 
 
@@ -44,15 +44,15 @@ _SENTENCES = {
     "one result for several": "It returns one value where several are asked for.",
     "number of results": "It returns another number of values than asked for.",
     "results exchanged": "The results are right, but they come in another order.",
-    "keys turned round": "The keys are the right pairs the other way round.",
-    "some entries": "The keys are right, and few of the values are wrong.",
-    "entries' values": "The keys are right, and the values are wrong.",
+    "keys turned round": "The keys are the right pairs, each reversed.",
+    "some entries": "The keys are right, but a few of the values are wrong.",
+    "entries' values": "The keys are right, but the values are wrong.",
     "repeats": "Each item is right, but some come more or less often than they should.",
     "items missing": "Some items of the list are missing.",
     "items too many": "There are items in the list that should not be there.",
     "axis dropped": "An axis of length one is missing: does a `squeeze` take it, or a sum or a mean without keepdims?",
-    "shape only": "The values are right and in the right order, but the shape is another one.",
-    "axes in another order": "The result has its axes in another order.",
+    "shape only": "The values are right and in the right order, but the shape is wrong.",
+    "axes in another order": "The axes of the result are in the wrong order.",
     "one place more or less": "An axis is longer or shorter by one.",
     "transposed": "The result is the right one transposed.",
     "shifted by one": "The result is the right one, shifted by one place.",
@@ -69,14 +69,14 @@ _SENTENCES = {
     "all equal": "The result is the same number everywhere.",
     "wrong axis": "The columns sum to one where the rows should: it is normalised along the wrong axis.",
     "normalised as a whole": "The whole result sums to one, where each row should.",
-    "zeros": "Some shares are zero, and the others were not made larger for it.",
-    "zero too many": "The rows sum to one, and some shares are zero that should not be.",
+    "zeros": "Some shares are wrongly zero, and the others are not normalised again.",
+    "zero too many": "The rows sum to one, but some shares are zero that should not be.",
     "too sharp": "The shares are too sharp: before the softmax all scores are too large by one factor.",
     "too even": "The shares are too even: before the softmax all scores are too small by one factor.",
     "only the diagonal": "Only the diagonal is wrong.",
     "only where zero is expected": "Only values that should be zero are wrong.",
     "only negative values": "Only values that should be negative are wrong.",
-    "other values": "The result has the right shape and other values.",
+    "other values": "The result has the right shape but wrong values.",
 }
 
 
@@ -126,7 +126,7 @@ def _of_texts(actual: Any, expected: Any) -> Symptom | None:
         (e.startswith(a), "text ends too early", "The text begins right and ends too early."),
         (a.startswith(e), "text goes on too long", "The text is right and then goes on too long."),
         (e.endswith(a), "beginning missing", "The beginning of the text is missing."),
-        (True, "another text", "The text is another one."),
+        (True, "another text", "The text is wrong."),
     )
 
 
@@ -150,7 +150,7 @@ def _of_mappings(actual: Any, expected: Any) -> Symptom | None:
         (flipped == e, "keys turned round"),
         (a < e, "entries missing", "Some entries are missing."),
         (a > e, "entries too many", "There are entries that should not be there."),
-        (True, "other keys", f"{begins} The keys are other ones."),
+        (True, "other keys", f"{begins} The keys are wrong."),
     )
 
 
@@ -256,8 +256,8 @@ def _of_sequences(actual: Any, expected: Any) -> Symptom | None:
 def _beginning(a: Sequence[Any], e: Sequence[Any]) -> str:
     """A sentence that says whether the first entry is right."""
     if a and e and values_match(a[0], e[0]):
-        return "The first entry is right, and a later one is another."
-    return "Already the first entry is another."
+        return "The first entry is right, but a later one is wrong."
+    return "The first entry is already wrong."
 
 
 def _as_bag(items: Sequence[Any]) -> frozenset[str] | None:
@@ -358,7 +358,7 @@ def _of_scale(a: Array, e: Array) -> Symptom | None:
             return _of_single(a, e)
     where = np.abs(e) > 1e-9 * max(np.abs(e).max(initial=0), 1e-300)
     if not where.any():
-        words = "Zero is expected there, and the result is something else."
+        words = "Every value should be zero, but some are not."
         return Symptom("zero expected", words) if e.size > 1 else None
     if not a.any():
         return Symptom("all zero", "The result is zero everywhere.")
@@ -372,13 +372,13 @@ def _of_scale(a: Array, e: Array) -> Symptom | None:
             if np.isclose(factor, known, rtol=1e-6):
                 return Symptom("factor", f"Every value is {words} what it should be.")
         more = "large" if abs(factor) > 1 else "small"
-        return Symptom("factor", f"Every value is too {more} by one and the same factor.")
+        return Symptom("factor", f"Every value is too {more} by the same factor.")
     by = (a - e).ravel()
     if e.size > 2 and np.isfinite(by).all() and np.allclose(by, by[0], rtol=1e-6, atol=_ATOL):
         if np.isclose(abs(by[0].real), 1):
             more = "large" if by[0].real > 0 else "small"
             return Symptom("off by one", f"Every value is too {more} by one.")
-        return Symptom("offset", "All values are off by one and the same amount.")
+        return Symptom("offset", "All values are off by the same amount.")
     if np.ptp(a.real) == 0 and np.ptp(e.real) != 0 and a.size > 3:
         return _named("all equal")
     return None
@@ -436,7 +436,7 @@ def _of_order(a: Array, e: Array) -> Symptom | None:
     if _same(np.sort(a.real, axis=None), np.sort(e.real, axis=None)) and not np.iscomplexobj(e):
         if e.ndim >= 2 and _same(np.sort(a, axis=-1), np.sort(e, axis=-1)):
             return Symptom("order in rows", "Each row holds the right values in another order.")
-        return Symptom("another order", "The values are right, but they stand in other places.")
+        return Symptom("another order", "The values are right, but in the wrong places.")
     return None
 
 
@@ -465,7 +465,7 @@ def _of_shares(a: Array, e: Array) -> Symptom | None:
             (True, "sums", "The rows do not sum to one."),
         )
     if ((a > 0) & (e == 0)).any():
-        words = "The rows sum to one, and some shares are not zero that should be exactly zero."
+        words = "The rows sum to one, but some shares that should be zero are not."
         return Symptom("zero expected", words)
     if ((a == 0) & (e > 0)).any():
         return _named("zero too many")
@@ -484,18 +484,18 @@ def _of_rows(a: Array, e: Array) -> Symptom | None:
     """All rows equal, or a separate factor or difference for each row or column."""
     rows_alike = (_same(x, np.broadcast_to(x[:1], x.shape)) for x in (a, e) if e.ndim >= 2)
     if [*rows_alike] == [True, False]:
-        return Symptom("rows alike", "All rows of the result are equal, and should not be.")
+        return Symptom("rows alike", "All rows of the result are equal, but should not be.")
     if e.ndim < 2 or min(e.shape[-2:]) < 3 or np.iscomplexobj(e):
         return None
     for axis, name in ((-1, "row"), (-2, "column")):
         size = np.abs(e).sum(axis, keepdims=True)
         ratio = np.where(size > 0, (a * e).sum(axis, keepdims=True) / (e * e).sum(axis, keepdims=True), 0)
         if np.isfinite(ratio).all() and ratio.any() and _same(a, ratio * e) and not _same(a, e):
-            words = "is right up to a factor of its own: it is normalised by something else, or not at all."
+            words = "is right up to its own factor: it is normalised by something else, or not at all."
             return Symptom(f"factor for each {name}", f"Each {name} {words}")
         difference = a - e
         if np.allclose(difference, difference.mean(axis, keepdims=True), rtol=1e-6, atol=1e-9):
-            return Symptom(f"offset for each {name}", f"Each {name} is off by one amount of its own.")
+            return Symptom(f"offset for each {name}", f"Each {name} is off by its own amount.")
     return None
 
 
@@ -531,7 +531,7 @@ def _of_places(a: Array, e: Array) -> Symptom | None:
 
 # --------------------------------------------------------------------------------------------------------------- helpers
 
-#: Symptoms that tell little: a more telling symptom of another test is preferred.
+#: Symptoms that tell little. Another test's symptom is preferred.
 VAGUE = frozenset({
     "other values", "another text", "other items", "other keys", "entries' values", "another kind of value", "some values",
     "few values", "few items", "some entries", "too large", "too small", "another shape", "longer list", "shorter list",

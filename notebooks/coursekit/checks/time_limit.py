@@ -1,8 +1,8 @@
 """Stops a check if the student's function never ends, so that no cell stays at ``[*]`` for ever.
 
-On a main thread an alarm of the operating system stops it, also during a sleep and in C loops that check for signals (regular
-expressions, large integers). Elsewhere, as on Windows, a thread raises the error at Python's next step. Other C loops
-cannot be stopped from within, not even by the kernel's *Interrupt*.
+On a main thread, an alarm of the operating system stops it, also in a sleep and in C loops that check for signals (regular
+expressions, large integers). Elsewhere, as on Windows, another thread raises the error before the next line of Python. Nothing
+stops other C loops, not even the kernel's *Interrupt*.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _AGAIN = 1.0
 
 
 class TookTooLong(BaseException):
-    """A check's time is over. No ``Exception``, so that a student's ``except Exception`` does not swallow it."""
+    """A check's time is over. Not an ``Exception``, which a student's ``except Exception`` would swallow."""
 
 
 def within(seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -72,7 +72,7 @@ def _watchdog(seconds: float) -> Iterator[None]:
         yield
     finally:
         done.set()
-        thread.join()  # a pending error is raised here and not in a later cell
+        thread.join()  # so a pending error is raised here, not in a later cell
 
 
 def _raise_in(thread: int) -> None:
@@ -80,7 +80,7 @@ def _raise_in(thread: int) -> None:
 
 
 def _is_debugged(frame: FrameType | None) -> bool:
-    """Whether a debugger has stopped the code: then a person takes the time."""
+    """Whether a debugger traces the code, in which a person takes the time."""
     while frame is not None:
         if frame.f_trace is not None:
             return True

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-#: Width of a floating-point number in bytes -> relative tolerance; of two widths the coarser counts.
+#: Bytes of a floating-point number -> relative tolerance. The larger tolerance of two values counts.
 _RTOL = {2: 2e-2, 4: 1e-4, 8: 1e-6, 16: 1e-6}
 #: Numbers below this share of the largest number in the same dictionary count as rounding errors.
 _NOISE = 1e-10
 
-#: The most bytes of a list as an array, in which each item takes as much space as the widest.
+#: The most bytes of the array made from a list, in which each item takes as many as the widest.
 MAX_ARRAY_BYTES = 64 << 20
 
-#: A result with more items than this is wrong: as Python objects they take thirty times the space.
+#: A result with more items than this counts as wrong, because Python objects take thirty times the space.
 MAX_ITEMS = 2_000_000
 
 
@@ -131,9 +131,9 @@ def as_numbers(value: Any) -> np.ndarray | None:
 
 
 def extent(value: Any) -> tuple[int, int, int]:
-    """The total number of items, the bytes of the widest in an array, and the number of characters.
+    """The number of items in a value, the bytes of the widest in an array, and the number of characters.
 
-    The value is not converted for this.
+    The value is not converted to an array.
     """
     count, widest, characters, waiting = 0, 8, 0, [value]
     while waiting:

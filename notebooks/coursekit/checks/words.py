@@ -11,27 +11,27 @@ import numpy as np
 
 from coursekit.checks.values import as_numbers, extent
 
-#: The most numbers of an array, and the most characters, that are printed in full.
+#: The most numbers and the most characters of a value that is printed in full.
 MAX_NUMBERS, MAX_CHARACTERS = 30, 120
-#: The most characters of all arguments of a call together.
+#: The most characters of a call's arguments together.
 MAX_LINE = 200
-#: Digits of a fraction; and of fractions whose first digits are equal.
+#: The digits of a floating-point number, and the most if two different ones would look equal.
 DIGITS, ALL_DIGITS = 4, 9
 PLACES = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
 def is_short(value: Any) -> bool:
     """Whether a value is printed in full."""
-    return _whole(value, DIGITS) is not None
+    return _in_full(value, DIGITS) is not None
 
 
 def in_words(value: Any, digits: int = DIGITS, whole: bool = True) -> str:
-    """A short value in full, unless ``whole`` is False; for a long one, its shape or its beginning.
+    """A short value in full; a long one, or any if not ``whole``, by its shape or beginning.
 
     >>> in_words(np.array([[0.25, 1.0]])), in_words(np.zeros((9, 9)))
     ('[[0.25, 1]]', 'an array of shape (9, 9)')
     """
-    text = _whole(value, digits) if whole else None
+    text = _in_full(value, digits) if whole else None
     if text is not None:
         return text
     array = as_numbers(value)
@@ -44,7 +44,7 @@ def in_words(value: Any, digits: int = DIGITS, whole: bool = True) -> str:
 
 
 def arguments_in_words(names: Sequence[str], values: Sequence[Any]) -> str:
-    """The arguments of a call with their names; if they are too long together, the longer ones as shapes.
+    """The arguments of a call with their names. If the line is too long, the longest are shown as shapes.
 
     >>> arguments_in_words(["T", "mask"], [3, None])
     'T = 3, mask = None'
@@ -60,7 +60,7 @@ def arguments_in_words(names: Sequence[str], values: Sequence[Any]) -> str:
 
 
 def argument_names(function: Any, given: Sequence[Any]) -> list[str]:
-    """The names of ``function``'s positional arguments."""
+    """The function's names of the positional arguments ``given``; "argument 2" for one without a name."""
     usual = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
     names: list[str] = []
     with contextlib.suppress(TypeError, ValueError):
@@ -74,12 +74,12 @@ def are_readable(values: Sequence[Any]) -> bool:
     return all(map(is_short, values)) and sum(len(in_words(value)) for value in values) <= MAX_LINE
 
 
-def both_in_words(value: Any, right: Any) -> tuple[str, str, str, str]:
-    """The position at which a value differs from the right one ("" for all of it), both values there, and how much differs.
+def difference_in_words(value: Any, right: Any) -> tuple[str, str, str, str]:
+    """The place of the first difference ("" for the whole value), both values there, and how many entries differ.
 
-    >>> both_in_words((np.ones(2), np.zeros(2)), (np.ones(2), np.array([0.5, 0])))
+    >>> difference_in_words((np.ones(2), np.zeros(2)), (np.ones(2), np.array([0.5, 0])))
     ('second result', '[0, 0]', '[0.5, 0]', '')
-    >>> both_in_words((["a", "b"], np.zeros(2)), (["a", "b"], np.array([0.5, 0])))[0]
+    >>> difference_in_words((["a", "b"], np.zeros(2)), (["a", "b"], np.array([0.5, 0])))[0]
     'second result'
     """
     places, others = [], ""
@@ -88,13 +88,13 @@ def both_in_words(value: Any, right: Any) -> tuple[str, str, str, str]:
         places.append(place)
     for digits in range(DIGITS, ALL_DIGITS + 1):
         yours, rights = in_words(value, digits), in_words(right, digits)
-        if yours != rights and not _hides(value, right, digits):
+        if yours != rights and not _looks_equal(value, right, digits):
             break
     return ", ".join(places), yours, rights, others
 
 
-def _hides(value: Any, right: Any, digits: int) -> bool:
-    """Whether different numbers look the same with this many digits."""
+def _looks_equal(value: Any, right: Any, digits: int) -> bool:
+    """Whether two different numbers look equal with this many digits."""
     a, e = as_numbers(value), as_numbers(right)
     if a is None or e is None or a.shape != e.shape or a.dtype.kind not in "fc" or a.size > MAX_NUMBERS:
         return False
@@ -104,7 +104,7 @@ def _hides(value: Any, right: Any, digits: int) -> bool:
 
 
 def _first_difference(value: Any, right: Any) -> tuple[str, str, Any, Any] | None:
-    """The first difference of two long values: position, number of differences, both values. For several results, the one that differs."""
+    """(place, how many differ, both values there) of the first difference; None for short values, or if there is no such place."""
     several = isinstance(right, tuple) and 1 < len(right) <= len(PLACES) and not _are_numbers(right)
     if is_short(value) and is_short(right) and not several:
         return None
@@ -113,7 +113,7 @@ def _first_difference(value: Any, right: Any) -> tuple[str, str, Any, Any] | Non
             return None
         wrong = [key for key in right if _differ(value[key], right[key])]
         return (
-            _at(f"for {in_words(wrong[0])}", len(wrong), len(right), value[wrong[0]], right[wrong[0]])
+            _difference(f"for {in_words(wrong[0])}", len(wrong), len(right), value[wrong[0]], right[wrong[0]])
             if wrong
             else None
         )
@@ -123,7 +123,7 @@ def _first_difference(value: Any, right: Any) -> tuple[str, str, Any, Any] | Non
             return None
         entries = [tuple(place) for place in np.argwhere(_unequal(a, e)).tolist()]
         return (
-            _at(f"entry {[*entries[0]]}", len(entries), a.size, a[entries[0]], e[entries[0]])
+            _difference(f"entry {[*entries[0]]}", len(entries), a.size, a[entries[0]], e[entries[0]])
             if entries
             else None
         )
@@ -139,10 +139,10 @@ def _first_difference(value: Any, right: Any) -> tuple[str, str, Any, Any] | Non
     i = items[0]
     if several:
         return f"{PLACES[i]} result", "", value[i], right[i]
-    return _at(f"entry {i}", len(items), len(right), value[i], right[i])
+    return _difference(f"entry {i}", len(items), len(right), value[i], right[i])
 
 
-def _at(place: str, wrong: int, size: int, value: Any, right: Any) -> tuple[str, str, Any, Any]:
+def _difference(place: str, wrong: int, size: int, value: Any, right: Any) -> tuple[str, str, Any, Any]:
     return place, f"{wrong} of {size} entries differ" if wrong > 1 else "", value, right
 
 
@@ -165,7 +165,7 @@ def _unequal(a: np.ndarray, e: np.ndarray) -> np.ndarray:
     return np.asarray(~np.isclose(a, e, rtol=1e-5, atol=1e-5 * min(1.0, size or 1.0), equal_nan=True))
 
 
-def _whole(value: Any, digits: int) -> str | None:
+def _in_full(value: Any, digits: int) -> str | None:
     """A value as text; None if it is too long."""
     count, _, characters = extent(value)
     if count > MAX_NUMBERS or characters > MAX_CHARACTERS:

@@ -101,7 +101,7 @@ def load(name: str, split: str = "train") -> list[Any]:
 def corpus_named(name: str) -> Corpus:
     """The corpus of this name. Raises UserError for an unknown name."""
     if name not in CORPORA:
-        raise UserError(f"There is no corpus {name!r}; there are {', '.join(CORPORA)}.")
+        raise UserError(f"There is no corpus {name!r}: choose one of {', '.join(CORPORA)}.")
     return CORPORA[name]
 
 

@@ -120,16 +120,16 @@ def _parser() -> argparse.ArgumentParser:
         return made.add_argument
 
     add = command(train, "train a translator, or go on")
-    add("corpus", choices=CORPORA, help="the corpus; fetched when it is not here yet")
+    add("corpus", choices=CORPORA, help="the corpus; downloaded once")
     where = "the run's folder (default: build/translator/CORPUS-DIRECTION)"
     add("--out", type=Path, metavar="FOLDER", help=where)
-    add("--direction", choices=DIRECTIONS, help="default: de-en; both: one model, told by a tag")
-    graphs = "on a GPU, ask for each kernel anew instead of for whole steps as CUDA graphs"
+    add("--direction", choices=DIRECTIONS, help="default: de-en; both: one model, and a tag names the target")
+    graphs = "on a GPU, launch each kernel separately instead of whole steps as CUDA graphs"
     add("--no-graphs", dest="graphs", action="store_false", help=graphs)
     also: dict[str, Any] = {"action": "append", "dest": "plan", "default": [], "metavar": "N"}
-    minutes = "train for so long; the learning rate reaches 0 then"
+    minutes = "how long to train; the learning rate reaches 0 at the end"
     add("--minutes", type="minutes={}".format, help=minutes, **also)
-    tokens = "or until so many target tokens, however busy the machine is"
+    tokens = "or how many target tokens to train on, on a machine of any speed"
     add("--tokens", type="tokens={}".format, help=tokens, **also)
     usual = ", ".join(f"{name}={json.dumps(value)}" for name, value in asdict(Plan()).items())
     change = f"change the plan; multi30k's is {usual}"
@@ -137,12 +137,12 @@ def _parser() -> argparse.ArgumentParser:
 
     add = command(evaluate, "score a run on held-out sentences")
     add("--split", default="test", choices=("validation", "test"), help="default: test")
-    add("--limit", type=int, default=0, metavar="N", help="the first so many sentences only")
+    add("--limit", type=int, default=0, metavar="N", help="score only the first N sentences")
 
     add = command(translate, "translate sentences")
     add("sentences", nargs="*", help="the sentences (default: standard input, one a line)")
     add("--to", default="", choices=("en", "de"), help="for a model of both directions (default: en)")
-    add("--alternatives", type=int, default=0, metavar="N", help="show so many, with their scores")
+    add("--alternatives", type=int, default=0, metavar="N", help="show N translations with their scores")
     return parser
 
 

@@ -104,7 +104,7 @@ def load_tensors(path: Path, device: torch.device | str = "cpu") -> dict[str, An
     try:
         state = torch.load(path, weights_only=True, map_location=device)
     except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError):
-        raise UserError(f"{path} cannot be read as a checkpoint: it is damaged, or something else.") from None
+        raise UserError(f"{path} cannot be read as a checkpoint: it is damaged or of another kind.") from None
     if not isinstance(state, dict) or "plan" not in state:
         raise UserError(f"{path} is no checkpoint of a translator.")
     return state

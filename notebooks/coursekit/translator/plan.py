@@ -81,7 +81,7 @@ def changes(words: Sequence[str]) -> dict[str, Any]:
             found[name] = math.nan
         least, below = 1 if name in _COUNTS else 0, 1 if name in _SHARES else math.inf
         if not least <= found[name] < below:
-            raise UserError(f"The plan's {name} cannot be {text!r}; usually it is {usual[name]}.")
+            raise UserError(f"The plan's {name} cannot be {text!r}; the default is {usual[name]}.")
     return found
 
 

@@ -101,7 +101,7 @@ def recorded_on_gpu(step: Step) -> Step:
             with torch.cuda.graph(graph, pool=pool, stream=stream):
                 loss = step(batch)
         except RuntimeError as error:
-            raise UserError(f"This GPU does not record the step: train with --no-graphs ({error}).") from None
+            raise UserError(f"This GPU cannot record the step: train with --no-graphs ({error}).") from None
         return graph.replay, loss
 
     return recorded(step, record)

@@ -66,7 +66,7 @@ def test_a_renamed_or_damaged_notebook_is_not_packed_but_told_why(
     monkeypatch.setenv("JPY_SESSION_NAME", "work/Untitled.ipynb")
     words = repr(hand_in())
     assert f"There is no file `{FILE}`" in words
-    assert "This notebook is called `Untitled.ipynb`: give it its first name back" in words
+    assert "This notebook is called `Untitled.ipynb`: give it back its original name" in words
     Path(FILE).write_text("{", encoding="utf-8")
-    assert "is no notebook that can be read" in repr(hand_in())
+    assert "cannot be read as a notebook" in repr(hand_in())
     assert not os.path.exists(f"{LAB}.zip")

@@ -8,7 +8,7 @@ import torch
 from coursekit.checks import api
 from coursekit.checks.local_student import LocalStudent, Raised
 from coursekit.checks.questions import questions_of
-from coursekit.checks.words import both_in_words, in_words
+from coursekit.checks.words import difference_in_words, in_words
 from coursekit.notebook import cards
 
 from autograder.course.masters import solution
@@ -65,8 +65,8 @@ def test_a_long_array_is_not_printed_whole_and_a_card_is_short():
     assert in_words(np.zeros((40, 40))) == "an array of shape (40, 40)"
     value, right = np.zeros((40, 40)), np.zeros((40, 40))
     right[2, 3] = right[9, 9] = 1
-    assert both_in_words(value, right) == ("entry [2, 3]", "0", "1", "2 of 1600 entries differ")
-    assert both_in_words([164.049, 1.0], [164.04, 1.0])[1:3] == ("[164.05, 1]", "[164.04, 1]")
+    assert difference_in_words(value, right) == ("entry [2, 3]", "0", "1", "2 of 1600 entries differ")
+    assert difference_in_words([164.049, 1.0], [164.04, 1.0])[1:3] == ("[164.05, 1]", "[164.04, 1]")
 
 
 def test_an_answer_is_asked_anew_each_time_and_an_unwritten_one_is_still_to_do():

@@ -108,7 +108,7 @@ def test_a_token_goes_to_nobody_whom_the_live_class_refers_to(server):
 def test_a_live_class_that_does_not_answer_or_is_slow_is_said_and_a_notebook_that_is_too_large_is_not_sent(
     server, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("coursekit.checks.sending.PATIENCE", 0.0)
+    monkeypatch.setattr("coursekit.checks.sending.VERDICT_SECONDS", 0.0)
     words = repr(hand_in(server.link))
     assert "00-ABC" in words and "being graded" in words
     server.asked.clear()

@@ -74,11 +74,11 @@ UNWRITTEN = ROOT / "notebooks" / "12_translator" / "12_translator.ipynb"
         (f"train built-in --notebook {UNWRITTEN}", "Transformer in 12_translator.ipynb is not written yet"),
         ("train built-in --plan heads=5", "5 heads cannot share a width of 128 evenly"),
         ("train built-in --plan colour=5", "A plan has no 'colour'"),
-        ("train built-in --plan dropout=1", "The plan's dropout cannot be '1'; usually it is 0.1"),
+        ("train built-in --plan dropout=1", "The plan's dropout cannot be '1'; the default is 0.1"),
         ("train built-in --minutes nan", "minutes cannot be 'nan'"),
         ("train built-in --out RUN --plan rate=0.5 pairs=40", "another plan"),
         ("translate RUN Ja. --beam 5000", "as many as there are subwords"),
-        ("translate damaged Ja.", "damaged, or something else"),
+        ("translate damaged Ja.", "damaged or of another kind"),
         ("translate OTHER Ja.", "do not fit this Transformer"),
     ],
 )
