@@ -21,9 +21,6 @@ from autograder.serve.app import run
 from autograder.serve.journal import Journal
 from autograder.serve.service import Options, Part, Service
 
-#: The names of this machine in its own browsers.
-_HERE = ("localhost", "127.0.0.1", "::1")
-
 
 def serve(
     labs: Sequence[str],
@@ -46,7 +43,7 @@ def serve(
         public = _public(url or f"http://localhost:{port}")
     part = _lti() if lti else None
     options = Options(tuple(labs), out, public, jobs or cores(), hub)
-    if not hub and not options.secure and urlsplit(public).hostname not in _HERE:
+    if not hub and not options.secure and not options.is_local:
         console.print(
             "! Without HTTPS everybody on the network can read invitations and notebooks: put a server with HTTPS before this "
             "one and give its address as --url.",

@@ -14,7 +14,7 @@ from autograder.serve.journal import Attempt
 def attempts(students: str) -> list[Attempt]:
     """An attempt for each letter, whose author the letter is."""
     return [
-        Attempt(number, "07", student, number, f"r{number}", "", 1, 0.0)
+        Attempt(number, "07", student, number, f"r{number}", "", 0.0)
         for number, student in enumerate(students)
     ]
 
