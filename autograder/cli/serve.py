@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from rich.console import Console
 
+from autograder.cli.say import say
 from autograder.course.policy_file import class_list
 from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
@@ -52,18 +53,8 @@ def serve(
 
     def ready(service: Service) -> None:
         status.stop()
-        console.print(f"✓ {', '.join(labs)} at {options.base if hub else public}", markup=False)
-        if hub:
-            return
         invited = len(service.journal.everybody_invited())
-        if lti:
-            line = f"  Tool {public}lti/launch, login {public}lti/login, keys {public}lti/keys, key to paste {public}lti/key.pem"
-        elif invited:
-            line = f"  {invited} invited"
-        else:
-            line = f"  Nobody is invited yet: autograder invite --out {out} --url {public}"
-        console.print(line, markup=False)
-        console.print(f"  What is handed in lies in {out / 'submitted'}; Ctrl + C ends this.", markup=False)
+        say(console, "serve", options=options, lti=lti, invited=0 if hub else invited)
 
     status = console.status("The graders are warming up …")
     with status:
@@ -120,11 +111,6 @@ def invite(
         raise UserError(
             f"“{unsuited[0]}” cannot be the name of a folder: call this student by another on the class list."
         )
-    if not people:
-        console.print(
-            "! There is no class list (roster = … in course.toml), so students get a link only if you give their names.",
-            markup=False,
-        )
     public = _public(url)
     (out / "live").mkdir(parents=True, exist_ok=True, mode=0o700)
     journal = Journal(out / "live")
@@ -140,12 +126,7 @@ def invite(
     journal.close()
     if rows:
         _append(to, rows)
-        console.print(
-            f"✓ {len(rows)} invitations in {to}: each is a password, send each to its owner only.",
-            markup=False,
-        )
-    else:
-        console.print("Everybody is invited already: give a name to invite somebody again.")
+    say(console, "invite", people=people, rows=rows, to=to)
 
 
 def _append(path: Path, rows: Sequence[tuple[str, ...]]) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from autograder.cli.grade_table import show_summary, show_table
+from autograder.cli.grade_table import show
 from autograder.course.lab import LabSpec
 from autograder.files import write_atomically
 from autograder.gradebook.final_points import TeacherMarks
@@ -233,8 +233,7 @@ def screen(rows: tuple[SubmissionResult, ...], tmp_path: Path, *more: object, wi
         "03_votes_to_attention", rows, Plan((), (), {}), {}, (), tmp_path, tmp_path / "report.html", *more
     )
     console = Console(record=True, width=width)
-    show_table(console, done)
-    show_summary(console, done, 1.0)
+    show(console, done, 1.0, tmp_path / "results.json", say_why=False)
     return console.export_text()
 
 
