@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-import io
 import logging
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -44,12 +44,6 @@ def serve(
         public = _public(url or f"http://localhost:{port}")
     part = _lti() if lti else None
     options = Options(tuple(labs), out, public, jobs or cores(), hub)
-    if not hub and not options.secure and not options.is_local:
-        console.print(
-            "! Without HTTPS everybody on the network can read invitations and notebooks: put a server with HTTPS before this "
-            "one and give its address as --url.",
-            markup=False,
-        )
 
     def ready(service: Service) -> None:
         status.stop()
@@ -131,15 +125,13 @@ def invite(
 
 def _append(path: Path, rows: Sequence[tuple[str, ...]]) -> None:
     """Add rows to the list of invitations, which only its owner may read."""
-    text = io.StringIO()
-    writer = csv.writer(text)
     try:
-        if not path.exists():
-            writer.writerow(("student", "name", "email", "role", "link"))
-        writer.writerows([safe_cell(cell) for cell in row] for row in rows)  # students choose their names
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text.getvalue())
+        opener = partial(os.open, mode=0o600)
+        with open(path, "a", encoding="utf-8", newline="", opener=opener) as file:
+            writer = csv.writer(file)
+            if file.tell() == 0:
+                writer.writerow(("student", "name", "email", "role", "link"))
+            writer.writerows([safe_cell(cell) for cell in row] for row in rows)  # students choose their names
         say_if_others_may_read(path)
     except OSError as error:
         raise UserError(f"The invitations cannot be written to {path}: {error.strerror}.") from None
