@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,17 +17,10 @@ from autograder.judging.run import NOT_WRITTEN
 from autograder.results import QuestionResult, SubmissionResult, TestResult
 from autograder.run.recorder import open_gradebook
 from autograder.serve.room import seen
-from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass, addresses
+from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass
+from tests.serve.conftest import LAB
 
-LAB = "00_warm_up"
 QUESTION, MOST = spec(LAB).questions[0]
-
-
-@pytest.fixture
-def live(tmp_path: Path, course_at) -> Iterator[LiveClass]:
-    course_at("")
-    with addresses(tmp_path / "out", LAB) as running:
-        yield running
 
 
 def verdict(student: str, right: bool, misconception: str | None = None) -> SubmissionResult:
