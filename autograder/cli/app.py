@@ -166,17 +166,13 @@ def export(
 ) -> None:
     """Write the results, with what people entered in Formgrader, for another system."""
     from autograder.cli.rewrite import export_results
-    from autograder.pages.render import plain
+    from autograder.cli.say import say
     from autograder.run.world_readable import refuse_world_readable
 
     refuse_world_readable(*filter(None, [to]))
     made = export_results(form, lab, out, to, roster=roster)
-    if len(made.paths) == 1:
-        console.print(f"✓ {made.paths[0]}", markup=False)
-    elif made.paths:
-        console.print(f"✓ {len(made.paths)} files in {os.path.commonpath(made.paths)}", markup=False)
-    for note in made.notes:
-        console.print(f"  {plain(note)}", markup=False)
+    folder = os.path.commonpath(made.paths) if made.paths else ""
+    say(console, "export", paths=made.paths, folder=folder, notes=made.notes)
 
 
 @app.command(rich_help_panel=GRADE)
@@ -188,15 +184,10 @@ def collect(
     times: Annotated[Path | None, _given("times")] = None,
 ) -> None:
     """Put the notebooks of a bulk download (Canvas, Moodle, or a folder a student) where grading looks for them."""
+    from autograder.cli.say import say
     from autograder.collect import collect as gather
-    from autograder.pages.render import plain  # a file's name may contain terminal codes
 
-    done = gather(source, submitted, lab, kind=kind, times=times)
-    for note in done.notes:
-        console.print(f"  {plain(note)}", markup=False)
-    console.print(
-        f"✓ {len(done.students)} submissions ({done.kind}: {done.why}) in {submitted}", markup=False
-    )
+    say(console, "collect", done=gather(source, submitted, lab, kind=kind, times=times), submitted=submitted)
 
 
 @app.command(rich_help_panel=GRADE)
@@ -325,21 +316,12 @@ def build(
 @app.command("new-lab", rich_help_panel=WRITE)
 def new_lab(lab: Annotated[str, _given("new_name")], questions: Annotated[str, _given("questions")]) -> None:
     """Write the files of a new lab: the first question worked out in full, stubs for the others. Overwrites nothing."""
+    from autograder.cli.say import say
     from autograder.course.new_lab import new_lab as write
     from autograder.course.new_lab import parse_questions
 
     points = parse_questions(questions)
-    for path in write(lab, points):
-        console.print(f"✓ {path}", markup=False)
-    if stubs := list(points)[1:]:
-        console.print(f"To write: {', '.join(stubs)}. Until that is done, only `build` takes the lab.")
-    number = lab[:2]
-    console.print(
-        "Next:", f"  autograder build {number}", f"  autograder audit {number}",
-        f"  autograder release {number} --out build/release",
-        f"  autograder simulate {number} --out build/class/submitted",
-        f"  autograder grade {number} --submitted build/class/submitted --out build/class", sep="\n", markup=False,
-    )  # fmt: skip
+    say(console, "new_lab", paths=write(lab, points), stubs=list(points)[1:], number=lab[:2])
 
 
 @app.command("import", rich_help_panel=WRITE)

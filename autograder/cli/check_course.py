@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from autograder.cli.say import say
 from autograder.course.extensions import granted
 from autograder.course.masters import all_labs, lab_as_written
 from autograder.course.policy import LatePolicy, Settings
@@ -26,46 +27,28 @@ from autograder.course.policy_file import (
 )
 from autograder.results import ISOLATION
 
-#: Sentences about the sources of reliable times.
-WHERE_FROM = (
-    "Lateness counts only from times that are known to be true: nbgrader's exchange, Gradescope, GitHub's commits (which a "
-    "student can date), or a list given to `autograder collect --times`. Without a time nobody is late."
-)
-
 
 def show(console: Console) -> list[dict[str, Any]]:
     """Print the policy for each lab and return its rows. Raises ``UserError`` with the line of a mistake."""
-    policy = settings()
-    path = course_file()
-    console.print(f"{policy.name}: {path if path.exists() else 'no course.toml, so defaults'}", markup=False)
-    people = class_list()
-    if people:
-        console.print(f"class list: {len(people.people)} students in {people.path}", markup=False)
-        for note in people.notes:
-            console.print(f"  {note}", markup=False)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    console.print(
-        f"Isolation: the strongest available, at least “{policy.isolation}” ({ISOLATION[policy.isolation]}).",
-        markup=False,
-    )
-    rows = [_row(policy, lab) for lab in all_labs()]
-    for heading in rows[0] if rows else ():
-        table.add_column(heading)
+    policy, labs = settings(), all_labs()
+    rows = [_row(policy, lab) for lab in labs]
+    table = Table(*(rows[0] if rows else ()), box=None, pad_edge=False, header_style="bold")
     for row in rows:
         table.add_row(*map(escape, row.values()))
-    console.print(table)
     dates = [date for lab in policy.labs.values() for date in (lab.due, lab.closes, *lab.extensions.values())]
-    if "timezone" not in policy.model_fields_set and any(
-        isinstance(date, datetime) and date.tzinfo is None for date in dates
-    ):
-        console.print("! course.toml names no timezone, so dates without a zone are in UTC.", markup=False)
-    if any(policy.due(lab) for lab in all_labs()):
-        console.print(WHERE_FROM, markup=False)
-    nobody = {name for lab in all_labs() for names in unknown_extensions(lab).values() for name in names}
-    if nobody and people:
-        console.print(
-            f"! Extensions for people not on the class list: {', '.join(sorted(nobody))}.", markup=False
-        )
+    say(
+        console,
+        "check_course",
+        table,
+        policy=policy,
+        path=course_file(),
+        people=class_list(),
+        isolation=ISOLATION[policy.isolation],
+        unzoned="timezone" not in policy.model_fields_set
+        and any(isinstance(date, datetime) and date.tzinfo is None for date in dates),
+        dated=any(map(policy.due, labs)),
+        nobody=sorted({name for lab in labs for names in unknown_extensions(lab).values() for name in names}),
+    )
     return rows
 
 

@@ -1,18 +1,16 @@
-"""Prints a graded class: one line for each student, and a summary."""
+"""Prints a graded class: what was graded again and why, one line for each student, a summary, the files."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from pathlib import Path
 from statistics import fmean
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from autograder.course.lab import LabSpec
-from autograder.course.lists import summarize_names
+from autograder.cli.say import say, shown
 from autograder.course.policy_file import settings, spec
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks, final_points
@@ -28,15 +26,8 @@ ROWS_SHOWN = 60
 NAMED = 8
 
 
-def shown(name: str, most: int = 200) -> str:
-    """A text, which may contain students' names, without terminal codes."""
-    return escape(plain(name, most))
-
-
-def show_table(console: Console, done: ClassResult) -> None:
-    """Print one line for each student, worst results first: status, points after lateness, and what is wrong."""
-    if len(done.results) > ROWS_SHOWN:
-        return
+def table_of(done: ClassResult) -> Table:
+    """One line for each student, worst results first: status, points after lateness, and what is wrong."""
     lab_spec, cells = spec(done.lab), test_cells(spec(done.lab))
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     table.add_column("student", max_width=20, no_wrap=True)
@@ -49,7 +40,7 @@ def show_table(console: Console, done: ClassResult) -> None:
         most = sum(q.max_points for q in result.questions) or lab_spec.max_score
         most += sum(most for name, most in lab_spec.written if final.written[name].score is not None)
         table.add_row(
-            shown(result.student),
+            shown(result.student, 200),
             "" if result.status == "graded" else f"[{STATUSES[result.status].colour}]{result.status}[/]",
             f"{final.total:g}/{most:g}",
             Text(
@@ -58,7 +49,7 @@ def show_table(console: Console, done: ClassResult) -> None:
                 overflow="ellipsis",
             ),
         )
-    console.print(table)
+    return table
 
 
 def _sort_key(result: SubmissionResult) -> tuple[bool, float, bool, str]:
@@ -81,11 +72,6 @@ def _wrong(result: SubmissionResult) -> list[str]:
     return words or (notes if result.status != "graded" else [])
 
 
-def _reachable(lab_spec: LabSpec) -> float:
-    """The points that can be reached, including written answers."""
-    return lab_spec.max_score + sum(most for _, most in lab_spec.written)
-
-
 def _lateness(lab: str, result: SubmissionResult, marks: TeacherMarks) -> list[str]:
     """The late penalty, and how late the submission was; empty if in time."""
     if result.readable and not result.submitted_at and settings().due(lab) is not None:
@@ -96,69 +82,50 @@ def _lateness(lab: str, result: SubmissionResult, marks: TeacherMarks) -> list[s
     return [f"−{marks.late_penalty:g} late ({closed}{duration(marks.seconds_late)})"]
 
 
-def _show_misconceptions(console: Console, done: ClassResult) -> None:
-    """Print the misconceptions with their numbers of students, most frequent first."""
+def _reasons(done: ClassResult) -> list[tuple[str, int, Counter[str]]]:
+    """Each reason for grading again, with its number of students and, for each question, of those it was tested of."""
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for student, reason in done.plan.reasons.items():
+        by_reason[reason].append(student)
+    return [
+        (reason, len(students), Counter(name for one in students for name in done.redone.get(one, ())))
+        for reason, students in sorted(by_reason.items(), key=lambda item: -len(item[1]))
+    ]
+
+
+def show(console: Console, done: ClassResult, seconds: float, results: Path, *, say_why: bool) -> None:
+    """Print the class. ``results`` is the file with the results, ``say_why`` whether to say what was graded again and why."""
+    read = [result.score for result in done.results if result.readable]
     held = Counter(
         (f"Q{number} {question.name}", question.misconception)
         for result in done.results
         for number, question in enumerate(result.questions, 1)
         if question.misconception
     )
-    for (question, title), count in held.most_common(NAMED):
-        console.print(
-            f"  {count:>3} × {question}: {plain(str(title))}", markup=False, no_wrap=True, overflow="ellipsis"
-        )
-    if len(held) > NAMED:
-        console.print(f"      and {len(held) - NAMED} other misconceptions (see the report)")
-
-
-def _show_isolation(console: Console, results: Sequence[SubmissionResult]) -> None:
-    """Print the level of isolation, in colour if it was not the strongest."""
-    levels = Counter(result.isolation for result in results if result.readable and not result.fault)
-    if levels.total() == levels[STRONGEST]:
-        console.print(f"  isolation: {STRONGEST}")
-    for level, count in levels.items():
-        if level != STRONGEST:
-            console.print(
-                f"[bold yellow]! {count} graded with isolation “{level}” only: {ISOLATION[REDUCED]} (see docs/security.md)[/]"
-            )
-
-
-def show_summary(console: Console, done: ClassResult, seconds: float) -> None:
-    """Print the class in three lines, and remarks for the teacher."""
-    count = len(done.results)
-    statuses = Counter(result.status for result in done.results)
-    read = [result.score for result in done.results if result.readable]
-    mean = f"mean {fmean(read):.1f} of {done.results[0].max_score:g} points" if read else "none could be read"
-    if 0 < len(read) < count:
-        mean += f" over the {len(read)} that could be read"
-    redone = len(done.plan.to_grade)
-    console.print(
-        f"\n[bold]{done.lab}[/]: {count} submissions, {mean}; "
-        f"{redone} graded, {len(done.plan.unchanged)} unchanged ({seconds:.1f} s)"
-    )
-    console.print("  " + ", ".join(f"{n} {status}" for status, n in statuses.most_common()))
-    _show_misconceptions(console, done)
-    asked = sum(question.in_question for result in done.results for question in result.questions)
-    if asked:
-        console.print(
-            f"  [yellow]{asked} {'answer waits' if asked == 1 else 'answers wait'} for a person (a forbidden function, or a part that "
-            "could not be tested): their points stand until one decides (see the report, and Formgrader)[/]"
-        )
-    _show_isolation(console, done.results)
-    lab_spec = spec(done.lab)
-    if lab_spec.written:
-        console.print(
-            f"  at most {lab_spec.max_score:g} points from the tests, {_reachable(lab_spec):g} with the written answers"
-        )
     penalties = [marks_of(done.marks, result.student).late_penalty for result in done.results]
-    if lost := [penalty for penalty in penalties if penalty]:
-        console.print(f"  lateness takes {sum(lost):g} points off {len(lost)} of them, {max(lost):g} at most")
-    if done.gone:
-        sentence = (
-            f"Graded into {done.out} before, and without a folder now: {summarize_names(done.gone)}. They are in no result, report or export any "
-            "more: put their folders back, and a class that lies in two places into one."
-        )
-        console.print(f"[yellow]![/] {shown(sentence, 2000)}")
-    for remark in remarks(done.lab, done.results, done.marks):
-        console.print(f"[yellow]![/] {shown(remark, 2000)}")
+    lab_spec, levels = (
+        spec(done.lab),
+        Counter(one.isolation for one in done.results if one.readable and not one.fault),
+    )
+    say(
+        console,
+        "grade",
+        table_of(done) if len(done.results) <= ROWS_SHOWN else None,
+        done=done,
+        results=results,
+        seconds=seconds,
+        reasons=_reasons(done) if say_why else None,
+        read=len(read),
+        mean=fmean(read) if read else None,
+        statuses=Counter(result.status for result in done.results).most_common(),
+        held=held.most_common(),
+        named=NAMED,
+        asked=sum(question.in_question for result in done.results for question in result.questions),
+        weaker={level: count for level, count in levels.items() if level != STRONGEST},
+        strongest=STRONGEST,
+        reduced=ISOLATION[REDUCED],
+        most=lab_spec.max_score,
+        reachable=lab_spec.max_score + sum(most for _, most in lab_spec.written),
+        lost=[penalty for penalty in penalties if penalty],
+        remarks=remarks(done.lab, done.results, done.marks),
+    )

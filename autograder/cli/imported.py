@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from autograder.course.lists import summarize_names
+from autograder.cli.say import say
 from autograder.importing.bring_in import Imported, own_answers
 from autograder.judging.run import tests_of
 
@@ -19,12 +19,10 @@ OUTSIDE_IN_PLACE = "a hidden test, which trusts what functions make of their arg
 
 def show(console: Console, imported: Imported) -> dict[str, Any]:
     """Print the file, a line for each graded cell, and the next commands. Returns the same as JSON."""
-    console.print(f"✓ {imported.master}", markup=False)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("cell")
-    table.add_column("points", justify="right")
-    table.add_column("graded by")
-    table.add_column("why not outside")
+    table = Table(
+        "cell", "points", "graded by", "why not outside", box=None, pad_edge=False, header_style="bold"
+    )
+    table.columns[1].justify = "right"
     rows = [
         (
             cell.grade_id,
@@ -37,27 +35,7 @@ def show(console: Console, imported: Imported) -> dict[str, Any]:
     rows += [(name, points, BY_HAND, "") for name, points in imported.by_hand]
     for name, points, by, reason in rows:
         table.add_row(escape(name), f"{points:g}", by, escape(reason))
-    console.print(table)
-    moved = sum(not cell.reason for cell in imported.cells)
-    console.print(
-        f"{moved} of {len(imported.cells)} test cells are hidden tests now, outside the student's process."
-    )
-    if imported.data:
-        console.print(
-            f"Imported as the lab's data, which every student's code may read: {summarize_names(imported.data)}.",
-            markup=False,
-        )
-    for what in imported.left_out:
-        console.print(f"! Left out: {what}.", markup=False)
-    for name in imported.failing:
-        console.print(
-            f"! The notebook's own answers do not pass “{name}”: nobody can get its points.", markup=False
-        )
-    lab = imported.lab[:2]
-    console.print(
-        "Next:", f"  autograder build {lab}", f"  autograder release {lab} --out build/release",
-        f"  autograder grade {lab} --submitted submitted --out build/class", sep="\n", markup=False,
-    )  # fmt: skip
+    say(console, "import", table, imported=imported, moved=sum(not cell.reason for cell in imported.cells))
     return {
         "lab": imported.lab,
         "cells": [{"cell": n, "points": p, "graded_by": by, "reason": reason} for n, p, by, reason in rows],

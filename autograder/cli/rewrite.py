@@ -62,27 +62,15 @@ def results_and_marks(lab: str, out: Path) -> tuple[list[SubmissionResult], dict
 
 
 def export_results(
-    form: str,
-    lab: str,
-    out: Path,
-    to: Path | None,
-    *,
-    roster: Path | None = None,
+    form: str, lab: str, out: Path, to: Path | None, *, roster: Path | None = None
 ) -> Exported:
     """Write an export that includes the marks that people entered. Returns its paths and notes."""
     results, marks = results_and_marks(lab, out)
     failed = [result.student for result in results if result.fault]
-    made = export(
-        form,
-        [result for result in results if not result.fault],
-        spec(lab),
-        to or out / "exports",
-        marks=marks,
-        roster=roster,
-    )
-    open_answers = sum(bool(mark.waiting) for mark in marks.values())
+    graded = [result for result in results if not result.fault]
+    made = export(form, graded, spec(lab), to or out / "exports", marks=marks, roster=roster)
     notes = list(made.notes)
-    if open_answers:
+    if open_answers := sum(bool(mark.waiting) for mark in marks.values()):
         notes.append(
             f"{open_answers} submissions still have answers that wait for a person (see `autograder formgrader`)."
         )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
-import io
 import logging
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from rich.console import Console
 
+from autograder.cli.say import say
 from autograder.course.policy_file import class_list
 from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
@@ -20,9 +21,6 @@ from autograder.grading.zygotes import cores
 from autograder.serve.app import run
 from autograder.serve.journal import Journal
 from autograder.serve.service import Options, Part, Service
-
-#: The names of this machine in its own browsers.
-_HERE = ("localhost", "127.0.0.1", "::1")
 
 
 def serve(
@@ -46,27 +44,11 @@ def serve(
         public = _public(url or f"http://localhost:{port}")
     part = _lti() if lti else None
     options = Options(tuple(labs), out, public, jobs or cores(), hub)
-    if not hub and not options.secure and urlsplit(public).hostname not in _HERE:
-        console.print(
-            "! Without HTTPS everybody on the network can read invitations and notebooks: put a server with HTTPS before this "
-            "one and give its address as --url.",
-            markup=False,
-        )
 
     def ready(service: Service) -> None:
         status.stop()
-        console.print(f"✓ {', '.join(labs)} at {options.base if hub else public}", markup=False)
-        if hub:
-            return
         invited = len(service.journal.everybody_invited())
-        if lti:
-            line = f"  Tool {public}lti/launch, login {public}lti/login, keys {public}lti/keys, key to paste {public}lti/key.pem"
-        elif invited:
-            line = f"  {invited} invited"
-        else:
-            line = f"  Nobody is invited yet: autograder invite --out {out} --url {public}"
-        console.print(line, markup=False)
-        console.print(f"  Submissions are in {out / 'submitted'}; Ctrl + C ends the class.", markup=False)
+        say(console, "serve", options=options, lti=lti, invited=0 if hub else invited)
 
     status = console.status("The graders are warming up …")
     with status:
@@ -123,11 +105,6 @@ def invite(
         raise UserError(
             f"“{unsuited[0]}” cannot be the name of a folder: call this student by another on the class list."
         )
-    if not people:
-        console.print(
-            "! There is no class list (roster = … in course.toml), so students get a link only if you give their names.",
-            markup=False,
-        )
     public = _public(url)
     (out / "live").mkdir(parents=True, exist_ok=True, mode=0o700)
     journal = Journal(out / "live")
@@ -143,25 +120,18 @@ def invite(
     journal.close()
     if rows:
         _append(to, rows)
-        console.print(
-            f"✓ {len(rows)} invitations in {to}: each is a password, send each to its owner only.",
-            markup=False,
-        )
-    else:
-        console.print("Everybody is invited already: give a name to invite somebody again.")
+    say(console, "invite", people=people, rows=rows, to=to)
 
 
 def _append(path: Path, rows: Sequence[tuple[str, ...]]) -> None:
     """Add rows to the list of invitations, which only its owner may read."""
-    text = io.StringIO()
-    writer = csv.writer(text)
     try:
-        if not path.exists():
-            writer.writerow(("student", "name", "email", "role", "link"))
-        writer.writerows([safe_cell(cell) for cell in row] for row in rows)  # students choose their names
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text.getvalue())
+        opener = partial(os.open, mode=0o600)
+        with open(path, "a", encoding="utf-8", newline="", opener=opener) as file:
+            writer = csv.writer(file)
+            if file.tell() == 0:
+                writer.writerow(("student", "name", "email", "role", "link"))
+            writer.writerows([safe_cell(cell) for cell in row] for row in rows)  # students choose their names
         say_if_others_may_read(path)
     except OSError as error:
         raise UserError(f"The invitations cannot be written to {path}: {error.strerror}.") from None

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import track as progress
 from rich.table import Table
 
 from autograder.cli.rewrite import results_and_marks
+from autograder.cli.say import say, shown
 from autograder.course.lists import summarize_names
 from autograder.course.policy_file import course_file, settings, spec
 from autograder.errors import UserError
-from autograder.pages.render import plain, points
+from autograder.pages.render import points
 from autograder.run.world_readable import refuse_world_readable
 from autograder.systems import pull as pulling
 from autograder.systems import push as pushing
@@ -66,12 +66,7 @@ def pull(name: str, lab: str, submitted: Path, console: Console) -> None:
     with console.status(f"asking {name} …"):
         system = source_of(name, lab)
     done = pulling.pull(system, submitted, lab, partial(_track, console))
-    _show_notes(done.notes, console)
-    console.print(
-        f"✓ {len(done.students)} students, {len(done.handed_in)} submissions ({len(done.fetched)} new) of "
-        f"“{plain(system.assignment.title)}” in {submitted}",
-        markup=False,
-    )
+    say(console, "pull", done=done, title=system.assignment.title, submitted=submitted)
 
 
 def push(
@@ -103,12 +98,8 @@ def push(
         send = pushing.was_pushed(system, submitted, lab)
     if send:
         troubles = pushing.send(system, submitted, lab, rows, track)
-    _show_notes([*notes, *troubles], console)
-    if send:
-        mark = "✗" if troubles else "✓"
-        console.print(f"{mark} {len(going) - len(troubles)} of {len(going)} arrived in {name}", markup=False)
-    elif going:
-        console.print(f"Nothing was sent yet. To send {len(going)} grades, run the same command with --send.")
+    notes = [*notes, *troubles]
+    say(console, "push", name=name, notes=notes, sent=send, troubles=len(troubles), going=len(going))
     return not troubles
 
 
@@ -118,23 +109,14 @@ def _track(console: Console, things: Iterable[Any], total: int, what: str) -> It
     )
 
 
-def _show_notes(notes: Sequence[str], console: Console) -> None:
-    for note in notes:
-        console.print(f"  {plain(note)}", markup=False)
-
-
 def _show_rows(rows: Sequence[pushing.Row], name: str, most: float, console: Console) -> None:
     """Print a line for each student with a change, and the number of the others."""
     same = sum(row.what == "as it is" for row in rows)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("student", f"in {name}", f"here (of {points(most)})", "", ""):
-        table.add_column(heading)
+    headings = ("student", f"in {name}", f"here (of {points(most)})", "", "")
+    table = Table(*headings, box=None, pad_edge=False, header_style="bold")
     for row in rows:
         if row.what != "as it is":
             there = "" if row.now.grade is None else points(row.now.grade)
             here = "" if row.new is None else points(row.new.grade)
-            table.add_row(*map(escape, (plain(row.student), there, here, row.what, plain(row.why))))
-    if table.row_count:
-        console.print(table)
-    if same:
-        console.print(f"{same} are as they are in {name} already.", markup=False)
+            table.add_row(*map(shown, (row.student, there, here, row.what, row.why)))
+    say(console, "changes", table if table.row_count else None, same=same, name=name)

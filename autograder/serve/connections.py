@@ -12,15 +12,13 @@ from tornado.iostream import IOStream
 
 #: Open files reserved for journal, graders and uploads; and the most connections, enough for any class.
 FILES_KEPT, MOST = 256, 3000
-#: When the server is full, one in this many connections is closed.
-SHARE = 16
 
 
 class LimitedServer(HTTPServer):
     """Tornado's server with at most ``most`` connections, so that idle connections block nobody.
 
-    Connections in ``answering`` wait for an answer and are not closed. The address with the most connections loses its
-    longest idle ones first. Behind a proxy all connections have the same address.
+    Connections in ``answering`` wait for an answer and are not closed. The address with the most connections loses the one
+    that is idle longest. Behind a proxy all connections have the same address.
     """
 
     def initialize(self, *args: Any, **kwargs: Any) -> None:
@@ -34,10 +32,13 @@ class LimitedServer(HTTPServer):
     def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
         """Accept a connection, or close it if no other can be closed."""
         if len(self.open) >= self.most:
-            self._close_silent()
-        if len(self.open) >= self.most:
-            stream.close()
-            return
+            of = Counter(self.open.values())
+            silent = (one for one in self.open if one not in self.answering)
+            longest = max(silent, key=lambda one: of[self.open[one]], default=stream)
+            self.open.pop(longest, None)
+            longest.close()
+            if longest is stream:
+                return
         self.open[stream] = str(address[0]) if address else ""
         super().handle_stream(stream, address)
 
@@ -51,14 +52,6 @@ class LimitedServer(HTTPServer):
         """Forget a connection that has ended."""
         self.open.pop(server_conn.stream, None)
         super().on_close(server_conn)
-
-    def _close_silent(self) -> None:
-        of = Counter(self.open.values())
-        silent = [stream for stream in self.open if stream not in self.answering]
-        silent.sort(key=lambda stream: -of[self.open[stream]])
-        for stream in silent[: max(1, self.most // SHARE)]:
-            del self.open[stream]
-            stream.close()
 
 
 def most_connections() -> int:

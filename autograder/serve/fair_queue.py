@@ -88,18 +88,13 @@ class FairQueue:
     def ahead_of(self, attempt: Attempt) -> int | None:
         """The number of attempts to be graded before this one; None if it no longer waits."""
         with self._changed:
-            own = self._waiting.get(attempt.student, ())
-            place = next((i for i, waiting in enumerate(own) if waiting.id == attempt.id), None)
-            if place is None:
-                return None
-            slow, names = self._is_slow(attempt.student), list(self._waiting)
-            turn, others = names.index(attempt.student), 0
-            for at, (student, waiting) in enumerate(self._waiting.items()):
-                if student != attempt.student and self._is_slow(student) == slow:
-                    others += min(len(waiting), place + (at < turn))
-                elif slow and not self._is_slow(student):
-                    others += len(waiting)
-            return len(self._under_way) + others + place
+            turns = sorted(
+                (self._is_slow(student), place, turn, waiting.id)
+                for turn, (student, own) in enumerate(self._waiting.items())
+                for place, waiting in enumerate(own)
+            )
+            order = [number for *_, number in turns]
+            return len(self._under_way) + order.index(attempt.id) if attempt.id in order else None
 
     def seconds_for(self, ahead: int) -> float:
         """The estimated seconds until an attempt with ``ahead`` others before it is graded, from the recent median."""

@@ -52,7 +52,7 @@ class Graders:
         journal: Journal,
         queue: FairQueue,
         assignments: Mapping[str, Assignment],
-        on_verdict: Callable[[Attempt, SubmissionResult], None] = lambda attempt, result: None,
+        on_verdict: Callable[[Attempt], None],
     ):
         self.journal = journal
         self.queue = queue
@@ -92,44 +92,31 @@ class Graders:
     def _work(self) -> None:
         workers = _WarmWorkers(self.assignments)
         try:
-            self._warm_up(workers)
-            self._warm.release()
-            while (attempt := self.queue.take()) is not None:
-                try:
-                    self._grade_one(attempt, workers)
-                except Exception as error:  # a grader must live as long as the service
-                    self._note_trouble(error, attempt)
-        finally:
-            workers.close()
-
-    def _warm_up(self, workers: _WarmWorkers) -> None:
-        try:
             workers.ready(next(iter(self.assignments)))
         except CannotGradeHere as error:
             self.hopeless = str(error)
         except Exception as error:  # the first attempt tries again
             self.trouble = _sentence(error)
+        self._warm.release()
+        while (attempt := self.queue.take()) is not None:
+            self._grade_one(attempt, workers)
+        workers.close()
 
     def _grade_one(self, attempt: Attempt, workers: _WarmWorkers) -> None:
-        """Grade one attempt and store its verdict. If that fails, put it back into the queue."""
+        """Grade one attempt and store its verdict. If anything fails, put it back into the queue."""
         began = time.monotonic()
         try:
-            result = workers.grade(attempt, self.journal)
-            kept = self.journal.finish(attempt, result)
-        except Exception as error:
-            self._note_trouble(error, attempt)
+            self.journal.finish(attempt, workers.grade(attempt, self.journal))
+            self.on_verdict(attempt)
+        except Exception as error:  # a grader must live as long as the service
+            self.trouble = _sentence(error)
+            log.exception("cannot grade %s", attempt.receipt)
             self.queue.done(attempt)
             time.sleep(AGAIN_AFTER)
             self.queue.put(attempt)
-            return
-        self.trouble = ""
-        self.queue.done(attempt, time.monotonic() - began)
-        if kept:
-            self.on_verdict(attempt, result)
-
-    def _note_trouble(self, error: Exception, attempt: Attempt) -> None:
-        self.trouble = _sentence(error)
-        log.exception("cannot grade %s", attempt.receipt)
+        else:
+            self.trouble = ""
+            self.queue.done(attempt, time.monotonic() - began)
 
 
 def _sentence(error: Exception) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
-import os
-import secrets
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import IO, Any, cast
 
 from markupsafe import Markup
@@ -24,12 +23,14 @@ from autograder.pages.render import TEMPLATES
 from autograder.serve import rules
 from autograder.serve.handlers import Failure, Handler, Person, whole_number
 from autograder.serve.journal import Attempt, Journal, Refused, digest_of_token
-from autograder.serve.service import UPLOADS, UPLOADS_OF_ONE
+from autograder.serve.room import exercise_of
 
 #: A notebook larger than this is refused. A notebook with all figures has a tenth of this size.
 MAX_BYTES = 16 << 20
-#: Seconds without a byte after which an upload is ended.
-STALLED = 15.0
+#: The notebooks that one person may send in a minute, accepted or not.
+UPLOADS_A_MINUTE = 20
+#: The most simultaneous uploads of one person, and of all; each is written to the disk while it arrives.
+UPLOADS_OF_ONE, UPLOADS = 2, 64
 #: The most seconds that a request waits for a verdict.
 MAX_WAIT = 30.0
 #: How many waiting requests one person may have; further requests are answered at once.
@@ -92,7 +93,7 @@ class Home(Handler):
         )
 
     def _shown(self, lab: str, person: Person) -> dict[str, Any]:
-        exercise = self.service.rooms[lab].exercise
+        exercise = exercise_of(lab, self.service.journal)
         running = exercise if exercise is not None and exercise.stopped is None else None
         due, closing = settings().due(lab), rules.closing_of(lab, person.name)
         return {
@@ -113,11 +114,10 @@ def _own_attempt(handler: Handler, receipt: str) -> tuple[Person, Attempt]:
     return person, attempt
 
 
-def _card(handler: Handler, attempt: Attempt) -> dict[str, Any]:
-    journal = handler.service.journal
-    attempts = journal.attempts(attempt.lab, attempt.student)
-    used = 1 + sum(one.counted for one in attempts if one.number < attempt.number)
-    return rules.card_of(attempt, journal.result(attempt), used, handler.service.queue)
+def _card(handler: Handler, attempt: Attempt, attempts: Sequence[Attempt]) -> dict[str, Any]:
+    """An attempt, one of its student's ``attempts`` at the lab, as JSON."""
+    used = 1 + sum(one.counted for one in attempts[: attempt.number - 1])
+    return rules.card_of(attempt, handler.service.journal.result(attempt), used, handler.service.queue)
 
 
 class Attempts(Handler):
@@ -127,14 +127,10 @@ class Attempts(Handler):
         person = self.person()
         attempts = self.service.journal.attempts(self.lab(lab), person.name)
         counted = rules.counting(lab, attempts)
-        cards, used = [], 0
-        for number, attempt in enumerate(attempts):
-            if attempt is counted or number >= len(attempts) - LISTED:
-                result = self.service.journal.result(attempt)
-                cards.append(rules.card_of(attempt, result, used + 1, self.service.queue))
-            used += attempt.counted
+        shown = [one for one in attempts if one is counted or one.number > len(attempts) - LISTED]
         self.answer({
-            "attempts": cards, "left_out": len(attempts) - len(cards), "counting": counted.receipt if counted else None,
+            "attempts": [_card(self, attempt, attempts) for attempt in shown],
+            "left_out": len(attempts) - len(shown), "counting": counted.receipt if counted else None,
         })  # fmt: skip
 
 
@@ -151,7 +147,7 @@ class Receipt(Handler):
                 attempt = await self.service.wait_for_verdict(attempt, wait)
             finally:
                 waits.subtract((person.name,))
-        self.answer(_card(self, attempt))
+        self.answer(_card(self, attempt, self.service.journal.attempts(attempt.lab, attempt.student)))
 
 
 class Feedback(Handler):
@@ -203,86 +199,64 @@ def marks_on(journal: Journal, attempt: Attempt) -> TeacherMarks:
 class HandIn(Handler):
     """``/labs/LAB/hand-in``: receives a notebook as the body, and writes it to the disk while it arrives."""
 
-    file: IO[bytes] | None = None
-    path: Path | None = None
-    stalled: asyncio.TimerHandle | None = None
-    #: The person for whom this upload counts ("" for nobody).
-    counts = ""
+    #: The file in the journal's ``incoming`` while the upload is under way.
+    upload: IO[bytes] | None = None
 
     def prepare(self) -> None:
         super().prepare()
         if self.request.method != "POST":
             return
-        student = self.person().name
+        student, uploads = self.person().name, self.service.uploads
         self.lab(self.path_args[0])
-        declared = whole_number(self.request.headers.get("Content-Length", "0"))
-        connection: Any = self.request.connection
-        connection.set_max_body_size(MAX_BYTES)
-        if declared > MAX_BYTES:
+        if whole_number(self.request.headers.get("Content-Length", "0")) > MAX_BYTES:
             raise Failure(413, _TOO_LARGE)
-        if self.service.uploads[student] >= UPLOADS_OF_ONE:
+        cast(HTTP1Connection, self.request.connection).set_max_body_size(MAX_BYTES)
+        if uploads[student] >= UPLOADS_OF_ONE:
             raise Failure(
                 429, "Your last notebooks are still on their way here: hand in again in some seconds"
             )
-        if self.service.uploads.total() >= UPLOADS:
+        if uploads.total() >= UPLOADS:
             raise Failure(503, "Too many notebooks are on their way here: hand in again in some seconds")
-        if not self.service.may_send(student):
+        if not self.service.is_below_rate("send", student, UPLOADS_A_MINUTE):
             raise Failure(429, "That is too often: hand in again in a minute")
-        self.service.uploads[student] += 1
-        self.counts = student
-        self._expect_more()
-        self.path = self.service.journal.incoming / secrets.token_hex(16)
-        self.file = os.fdopen(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+        self.upload = NamedTemporaryFile(dir=self.service.journal.incoming, delete=False)  # noqa: SIM115
+        uploads[student] += 1
 
     def data_received(self, chunk: bytes) -> None:
-        if self.file is not None:
-            self.file.write(chunk)
-            self._expect_more()
-
-    def _expect_more(self) -> None:
-        """End the connection if nothing more arrives for a while."""
-        loop, connection = asyncio.get_running_loop(), self.request.connection
-        self._stop_waiting()
-        self.stalled = loop.call_later(STALLED, cast(HTTP1Connection, connection).close)
-
-    def _stop_waiting(self) -> None:
-        if self.stalled is not None:
-            self.stalled.cancel()
+        if self.upload is not None:
+            self.upload.write(chunk)
 
     async def post(self, lab: str) -> None:
-        assert self.file is not None and self.path is not None
-        self._stop_waiting()
-        self.file.close()
-        if not _is_notebook(self.path):
+        assert self.upload is not None
+        self.upload.close()
+        path = Path(self.upload.name)
+        if not _is_notebook(path):
             raise Failure(422, "This is no notebook: hand in the file that ends in .ipynb")
+        student = self.person().name
         try:
-            attempt, new = await self.service.receive(lab, self.person().name, self.path)
+            attempt, new = await self.service.receive(lab, student, path)
         except Refused as refused:
             if refused.retry_after is not None:
                 self.set_header("Retry-After", str(math.ceil(refused.retry_after)))
             self.answer({"message": str(refused)}, 429 if refused.retry_after is not None else 409)
             return
-        self.answer(_card(self, attempt) | {"new": new}, 201 if new else 200)
+        card = _card(self, attempt, self.service.journal.attempts(lab, student))
+        self.answer(card | {"new": new}, 201 if new else 200)
 
     def on_finish(self) -> None:
-        self._tidy()
+        self._end_upload()
         super().on_finish()
 
     def on_connection_close(self) -> None:
-        self._tidy()
+        self._end_upload()
         super().on_connection_close()
 
-    def _tidy(self) -> None:
-        self._stop_waiting()
-        if self.file is not None:
-            self.file.close()
-        if self.path is not None:
-            with contextlib.suppress(FileNotFoundError):  # it was moved to its place
-                self.path.unlink()
-            self.path = None
-        if self.counts:
-            self.service.uploads.subtract((self.counts,))
-            self.counts = ""
+    def _end_upload(self) -> None:
+        if self.upload is not None:
+            self.upload.close()
+            Path(self.upload.name).unlink(missing_ok=True)  # unless it was moved to its place
+            self.service.uploads.subtract((self.person().name,))
+            self.upload = None
 
 
 _TOO_LARGE = f"The notebook is too large: at most {MAX_BYTES >> 20} MB are taken. Clear the outputs of its cells, save, and hand in again"

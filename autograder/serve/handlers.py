@@ -7,7 +7,6 @@ import re
 import secrets
 from dataclasses import dataclass
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from tornado.http1connection import HTTP1Connection
 from tornado.iostream import IOStream
@@ -20,6 +19,8 @@ from autograder.serve.service import Service
 
 #: The days that a browser stays signed in.
 SESSION_DAYS = 30
+#: The pages and answers that one person may request in a minute. A page of all 14 labs makes 29 requests when it opens.
+READS_A_MINUTE = 300
 _COOKIE = "autograder-session"
 
 
@@ -52,6 +53,13 @@ def whole_number(text: str) -> int:
     return int(text)
 
 
+def number(value: object, most: float, sentence: str) -> float:
+    """A number of a JSON body between 0 and ``most``. Raises ``Failure`` (400) with the sentence for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+        raise Failure(400, sentence)
+    return float(value)
+
+
 class Handler(RequestHandler):
     """One request. A token in the header ``Authorization`` or a signed cookie identifies the person, never both."""
 
@@ -65,10 +73,10 @@ class Handler(RequestHandler):
         A service of a hub does not check: its cookies are valid for the hub's name only, and it may not know that name.
         """
         self.service.answering.add(self._stream)
-        if not self.service.options.hub and self.request.host.lower() not in self.hosts:
+        if not self.service.options.hub and self.request.host.lower() not in self.service.options.hosts:
             raise Failure(421, "This service has another name")
         person = self.current_user if self.request.method in ("GET", "HEAD") else None
-        if person is not None and not self.service.may_read(person.name):
+        if person is not None and not self.service.is_below_rate("read", person.name, READS_A_MINUTE):
             raise Failure(429, "You ask for more than a person can read: wait a minute")
 
     @property
@@ -78,16 +86,6 @@ class Handler(RequestHandler):
     def on_finish(self) -> None:
         """Allow the connection to be closed for another from now on."""
         self.service.answering.discard(self._stream)
-
-    @property
-    def hosts(self) -> set[str]:
-        """The host names that requests may use."""
-        options = self.service.options
-        port = urlsplit(options.url).port
-        ours = {options.host}
-        if urlsplit(options.url).hostname in ("localhost", "127.0.0.1", "::1"):
-            ours |= {f"{name}:{port}" if port else name for name in ("localhost", "127.0.0.1", "[::1]")}
-        return ours
 
     def set_default_headers(self) -> None:
         self.set_header("Cache-Control", "no-store")

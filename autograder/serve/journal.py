@@ -16,7 +16,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -27,7 +27,8 @@ from autograder.errors import GradingError, UserError
 from autograder.results import UNREAD, SubmissionResult
 
 #: The columns of an attempt. Its result may be large and is in a table of its own, so that lists do not read it.
-_LISTED = "id, lab, student, number, receipt, digest, size, received, graded, status, score, fault, points"
+_OF_A_VERDICT = ("graded", "status", "score", "fault", "points")
+_LISTED = ", ".join(("id, lab, student, number, receipt, digest, received", *_OF_A_VERDICT))
 
 #: Letters and digits of a receipt, without 0, 1, I and O, which are easily confused.
 _LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -44,11 +45,6 @@ class Verdict:
     #: question -> points
     points: dict[str, float] = field(default_factory=dict, hash=False)
 
-    @property
-    def readable(self) -> bool:
-        """Whether the notebook could be read."""
-        return self.status not in UNREAD
-
 
 @dataclass(frozen=True)
 class Attempt:
@@ -62,11 +58,9 @@ class Attempt:
     receipt: str
     #: SHA-256 of the notebook.
     digest: str
-    size: int
     #: When it had reached the disk, in seconds since 1970.
     received: float
     verdict: Verdict | None = None
-    graded: float | None = None
 
     @property
     def received_at(self) -> str:
@@ -77,6 +71,11 @@ class Attempt:
     def counted(self) -> bool:
         """Whether it counts against the student's attempts; not if the grader itself failed."""
         return self.verdict is None or not self.verdict.fault
+
+    @property
+    def judged(self) -> bool:
+        """Whether it has a verdict on a notebook that could be read, without a failure of the grader itself."""
+        return self.verdict is not None and not self.verdict.fault and self.verdict.status not in UNREAD
 
 
 @dataclass(frozen=True)
@@ -114,11 +113,9 @@ class Journal:
         self._lock = threading.RLock()
         try:
             self.incoming.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._db = sqlite3.connect(
-                self.folder / "journal.db", isolation_level=None, check_same_thread=False
-            )
+            self._db = sqlite3.connect(self.folder / "journal.db", check_same_thread=False)
             self._db.row_factory = sqlite3.Row
-            with self._database():
+            with self._transaction():
                 self._db.execute("PRAGMA journal_mode = WAL")
                 self._db.execute("PRAGMA synchronous = FULL")
                 self._db.executescript(Path(__file__).with_suffix(".sql").read_text(encoding="utf-8"))
@@ -131,6 +128,11 @@ class Journal:
         with self._lock:
             self._db.close()
 
+    @property
+    def version(self) -> int:
+        """A number that grows with each change."""
+        return self._db.total_changes
+
     # Notebooks
 
     def receive(self, lab: str, student: str, file: Path, allowed: Allowed) -> tuple[Attempt, bool]:
@@ -139,7 +141,9 @@ class Journal:
         The same bytes as the student's last attempt make no new attempt. Raises ``Refused`` if ``allowed`` does.
         On return the notebook and its row have reached the disk.
         """
-        digest, size = _digest_on_disk(file)
+        with file.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+            os.fsync(opened.fileno())
         with self._lock:
             earlier = self.attempts(lab, student)
             if earlier and earlier[-1].digest == digest:
@@ -148,42 +152,30 @@ class Journal:
             allowed(earlier)
             receipt = f"{lab[:2]}-" + "".join(secrets.choice(_LETTERS) for _ in range(10))
             place = self.notebook(lab, receipt)
-            if not place.parent.is_dir():
-                place.parent.mkdir(parents=True, mode=0o700)
-                for folder in (place.parent, *place.parent.parents[:2]):
-                    _to_disk(folder)
+            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             os.replace(file, place)
-            _to_disk(place.parent)
-            attempt = Attempt(0, lab, student, len(earlier) + 1, receipt, digest, size, time.time())
-            with self._database():
-                added = self._db.execute(
-                    "INSERT INTO attempts (lab, student, number, receipt, digest, size, received) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (lab, student, attempt.number, receipt, digest, size, attempt.received),
-                )
-            return replace(attempt, id=added.lastrowid or 0), True
+            for folder in place.parents[:3]:
+                _to_disk(folder)
+            self._run(
+                "INSERT INTO attempts (lab, student, number, receipt, digest, size, received) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                *(lab, student, len(earlier) + 1, receipt, digest, place.stat().st_size, time.time()),
+            )
+            return self.attempts(lab, student)[-1], True
 
     def notebook(self, lab: str, receipt: str) -> Path:
         """The path of a receipt's notebook."""
         return self.folder / "notebooks" / lab / f"{receipt}.ipynb"
 
-    def finish(self, attempt: Attempt, result: SubmissionResult) -> bool:
-        """Store the verdict on an attempt unless it has one. Returns whether it was stored."""
-        with self._change():
-            done = self._db.execute(
-                "UPDATE attempts SET graded = ? WHERE id = ? AND graded IS NULL", (time.time(), attempt.id)
-            )
-            if done.rowcount == 1:
-                self._write(attempt.id, result)
-        return done.rowcount == 1
-
-    def _write(self, number: int, result: SubmissionResult) -> None:
+    def finish(self, attempt: Attempt, result: SubmissionResult) -> None:
+        """Store the verdict on an attempt unless it has one."""
         points = json.dumps({question.name: question.points for question in result.questions})
-        self._db.execute(
-            "UPDATE attempts SET status = ?, score = ?, fault = ?, points = ? WHERE id = ?",
-            (result.status, result.score, bool(result.fault), points, number),
-        )
         text = json.dumps(replace(result, notebook="").as_dict())
-        self._db.execute("INSERT OR REPLACE INTO results VALUES (?, ?)", (number, text))
+        with self._transaction():
+            self._db.execute("INSERT OR IGNORE INTO results VALUES (?, ?)", (attempt.id, text))
+            self._db.execute(
+                "UPDATE attempts SET graded = ?, status = ?, score = ?, fault = ?, points = ? WHERE id = ? AND graded IS NULL",
+                (time.time(), result.status, result.score, bool(result.fault), points, attempt.id),
+            )
 
     def result(self, attempt: Attempt) -> SubmissionResult | None:
         """The full result of an attempt; None until it is graded."""
@@ -192,13 +184,7 @@ class Journal:
 
     def attempts(self, lab: str, student: str | None = None) -> list[Attempt]:
         """The attempts at a lab, of one student or of all, oldest first."""
-        if student is None:
-            return self._attempts("WHERE lab = ?", lab)
-        return self._attempts("WHERE lab = ? AND student = ?", lab, student)
-
-    def attempt(self, number: int) -> Attempt:
-        """The attempt with this id."""
-        return self._attempts("WHERE id = ?", number)[0]
+        return self._attempts("WHERE lab = ? AND student = coalesce(?, student)", lab, student)
 
     def of_receipt(self, receipt: str) -> Attempt | None:
         """The attempt with this receipt."""
@@ -212,15 +198,11 @@ class Journal:
     def judge_again(self, attempt: Attempt, who: str) -> None:
         """Remove an attempt's verdict, so that it is graded again. The log keeps the old verdict."""
         result = self.result(attempt)
-        kept = result.as_json() if result is not None else None
-        with self._lock:
-            self.log(who, "regrade", attempt.lab, attempt.student, receipt=attempt.receipt, verdict=kept)
-            with self._change():
-                self._db.execute(
-                    "UPDATE attempts SET graded = NULL, status = NULL, score = NULL, fault = NULL, points = NULL WHERE id = ?",
-                    (attempt.id,),
-                )
-                self._db.execute("DELETE FROM results WHERE attempt = ?", (attempt.id,))
+        verdict = result.as_json() if result is not None else None
+        self.log(who, "regrade", attempt.lab, attempt.student, receipt=attempt.receipt, verdict=verdict)
+        with self._transaction():
+            self._db.execute("UPDATE attempts SET graded = NULL WHERE id = ?", (attempt.id,))
+            self._db.execute("DELETE FROM results WHERE attempt = ?", (attempt.id,))
 
     def _attempts(self, where: str, *values: object) -> list[Attempt]:
         rows = self._run(f"SELECT {_LISTED} FROM attempts {where} ORDER BY id", *values)
@@ -232,9 +214,8 @@ class Journal:
     def invite(self, student: str, *, team: bool = False) -> str:
         """A new token for a person, which makes their old one invalid. Only its digest is stored."""
         token = secrets.token_urlsafe(24)
-        with self._lock:
-            self._run("DELETE FROM invitations WHERE student = ?", student)
-            self._run("INSERT INTO invitations VALUES (?, ?, ?)", digest_of_token(token), student, team)
+        query = "INSERT OR REPLACE INTO invitations VALUES (?, ?, ?)"  # a student has one row
+        self._run(query, digest_of_token(token), student, team)
         return token
 
     def invited(self, digest: str) -> tuple[str, bool] | None:
@@ -278,7 +259,7 @@ class Journal:
     def is_first_use(self, kind: str, name: str, seconds: float) -> bool:
         """Whether a name is used for the first time within ``seconds``. Notes the use and forgets older ones."""
         now = time.time()
-        with self._change():
+        with self._transaction():
             self._db.execute("DELETE FROM notes WHERE kind = ? AND at < ?", (kind, now - seconds))
             row = (kind, name, now, "null")
             return self._db.execute("INSERT OR IGNORE INTO notes VALUES (?, ?, ?, ?)", row).rowcount == 1
@@ -295,11 +276,8 @@ class Journal:
     ) -> list[Event]:
         """The events of these kinds, oldest first; with ``last``, only that many of the latest."""
         query = f"SELECT * FROM events WHERE what IN ({', '.join('?' * len(what))})"
-        values: list[str | int] = list(what)
-        for column, value in (("lab", lab), ("student", student)):
-            if value is not None:
-                query, values = f"{query} AND {column} = ?", [*values, value]
-        rows = self._run(f"{query} ORDER BY id DESC LIMIT ?", *values, last)
+        query += " AND lab = coalesce(?, lab) AND student = coalesce(?, student) ORDER BY id DESC LIMIT ?"
+        rows = self._run(query, *what, lab, student, last)
         return [Event(**{**dict(row), "details": json.loads(row["details"])}) for row in reversed(rows)]
 
     def overruled(self) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
@@ -311,38 +289,25 @@ class Journal:
 
     def _run(self, query: str, *values: object) -> list[sqlite3.Row]:
         """Run one statement and return its rows."""
-        with self._database():
+        with self._transaction():
             return self._db.execute(query, values).fetchall()
 
     @contextmanager
-    def _database(self) -> Iterator[None]:
-        """Lock the database. Its errors are raised as ``UserError`` in one sentence."""
-        with self._lock:
-            try:
+    def _transaction(self) -> Iterator[None]:
+        """Run statements all or none, and nobody else's between. The database's errors become one sentence."""
+        try:
+            with self._lock, self._db:
                 yield
-            except sqlite3.Error as error:
-                raise GradingError(
-                    f"The journal in {self.folder} cannot be read or written ({error}): nothing is taken until it can be."
-                ) from error
-
-    @contextmanager
-    def _change(self) -> Iterator[None]:
-        """Run several statements in one transaction."""
-        with self._database():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):  # a full disk may have rolled back already
-                    self._db.execute("ROLLBACK")
-                raise
+        except sqlite3.Error as error:
+            raise GradingError(
+                f"The journal in {self.folder} cannot be read or written ({error}): nothing is taken until it can be."
+            ) from error
 
 
 def _attempt(row: dict[str, Any], overruled: dict[str, dict[str, Any]]) -> Attempt:
     """The attempt of a row; the team's decisions replace the tests' points."""
-    status, score, fault, points = (row.pop(name) for name in ("status", "score", "fault", "points"))
-    if row["graded"] is None:
+    graded, status, score, fault, points = (row.pop(name) for name in _OF_A_VERDICT)
+    if graded is None:
         return Attempt(**row)
     tests = json.loads(points)
     final = tests | {question: one["points"] for question, one in overruled.items()}
@@ -350,9 +315,9 @@ def _attempt(row: dict[str, Any], overruled: dict[str, dict[str, Any]]) -> Attem
     return Attempt(**row, verdict=Verdict(status, score, bool(fault), final))
 
 
-@lru_cache(maxsize=500)
+@lru_cache(maxsize=2000)
 def _result(stored: str) -> SubmissionResult:
-    """A result from its stored text, cached: pages that wait ask for their newest results each time."""
+    """A result from its stored text, cached: every page that waits and every screen of a room asks for them again."""
     return SubmissionResult.from_dict(json.loads(stored))
 
 
@@ -361,24 +326,13 @@ def digest_of_token(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _digest_on_disk(file: Path) -> tuple[str, int]:
-    """SHA-256 and size of a file, after its bytes have reached the disk."""
-    with file.open("rb") as opened:
-        digest = hashlib.file_digest(opened, "sha256").hexdigest()
-        os.fsync(opened.fileno())
-        return digest, os.fstat(opened.fileno()).st_size
-
-
 def _to_disk(folder: Path) -> None:
     """Wait until a folder's entries have reached the disk, if the file system supports that."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno not in (
-            errno.EINVAL,
-            errno.ENOTSUP,
-        ):  # some network drives can only sync files
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network drives can only sync files
             raise
     finally:
         os.close(descriptor)

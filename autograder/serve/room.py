@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from autograder.course.policy_file import class_list, spec
 from autograder.judging.run import NOT_DEFINED, NOT_WRITTEN
 from autograder.pages.places import demo_names, demo_of
-from autograder.results import QuestionResult, SubmissionResult
+from autograder.results import QuestionResult
 from autograder.serve.journal import Attempt, Journal
 
 #: The seconds that the view ``now`` covers.
@@ -29,80 +29,46 @@ class Exercise:
     stopped: float | None = None
 
 
-class Room:
-    """The counts for one lab's screen. Its methods are called only from the event loop."""
-
-    def __init__(self, lab: str):
-        self.lab = lab
-        self.exercise: Exercise | None = None
-        #: The verdicts; one without questions is of a notebook that could not be read.
-        self.verdicts: list[tuple[Attempt, tuple[QuestionResult, ...]]] = []
-        self.waiting: set[int] = set()
-        #: A number that grows with each change.
-        self.version = 0
-
-    @classmethod
-    def of(cls, lab: str, journal: Journal) -> Room:
-        """The room of a lab, restored from the journal."""
-        room = cls(lab)
-        for attempt in journal.attempts(lab):
-            result = journal.result(attempt) if attempt.verdict is not None else None
-            if result is None:
-                room.came_in(attempt)
-            else:
-                room.verdict(attempt, result)
-        for event in journal.events("exercise", lab=lab):
-            room.exercise = Exercise(**event.details)
-        return room
-
-    def came_in(self, attempt: Attempt) -> None:
-        """Note a new attempt that waits for its verdict."""
-        self.waiting.add(attempt.id)
-        self.version += 1
-
-    def verdict(self, attempt: Attempt, result: SubmissionResult) -> None:
-        """Note the verdict on an attempt."""
-        self.waiting.discard(attempt.id)
-        self.version += 1
-        self.verdicts.append((attempt, result.questions if result.readable and not result.fault else ()))
-
-    def set_exercise(self, exercise: Exercise | None) -> None:
-        """Set the exercise after it was started or stopped."""
-        self.exercise = exercise
-        self.version += 1
-
-    def seen(self, view: str) -> dict[str, Any]:
-        """The screen's content as JSON. ``view``: ``exercise`` (since its start), ``now`` (the last ten minutes) or ``all``."""
-        since, until = 0.0, float("inf")
-        if view == "now":
-            since = time.time() - NOW_SECONDS
-        elif view == "exercise" and self.exercise is not None:
-            since, until = self.exercise.started, self.exercise.stopped or until
-        latest: dict[str, tuple[QuestionResult, ...]] = {}
-        for attempt, questions in self.verdicts:
-            if since <= attempt.received <= until and (questions or attempt.student not in latest):
-                latest[attempt.student] = questions
-        demos = demo_names(self.lab)
-        ended = self.exercise is None or self.exercise.stopped is not None
-        return {
-            "view": view,
-            "students": len(latest),
-            "unread": sum(not questions for questions in latest.values()),
-            "class": len(class_list().people),
-            "waiting": len(self.waiting),
-            "running": not ended,
-            "started": self.exercise.started if self.exercise else None,
-            "ends": self.exercise.ends if self.exercise and not ended else None,
-            "now": time.time(),
-            "questions": [
-                _question(name, latest.values(), demo_of(demos, name)) for name, _ in spec(self.lab).questions
-            ],
-        }
+def exercise_of(lab: str, journal: Journal) -> Exercise | None:
+    """The last exercise in this lab, also if it was stopped."""
+    events = journal.events("exercise", lab=lab, last=1)
+    return Exercise(**events[0].details) if events else None
 
 
-def _question(name: str, latest: Iterable[tuple[QuestionResult, ...]], demo: str) -> dict[str, Any]:
+def seen(lab: str, journal: Journal, view: str) -> dict[str, Any]:
+    """The screen's content as JSON. ``view``: ``exercise`` (since its start), ``now`` (the last ten minutes) or ``all``."""
+    exercise, attempts = exercise_of(lab, journal), journal.attempts(lab)
+    since, until = 0.0, float("inf")
+    if view == "now":
+        since = time.time() - NOW_SECONDS
+    elif view == "exercise" and exercise is not None:
+        since, until = exercise.started, exercise.stopped or until
+    latest: dict[str, Attempt] = {}
+    for attempt in attempts:
+        known = latest.get(attempt.student)
+        if attempt.verdict and since <= attempt.received <= until and (attempt.judged or known is None):
+            latest[attempt.student] = attempt
+    results = [journal.result(attempt) for attempt in latest.values() if attempt.judged]
+    answers = [question for result in results if result is not None for question in result.questions]
+    demos = demo_names(lab)
+    ended = exercise is None or exercise.stopped is not None
+    return {
+        "view": view,
+        "students": len(latest),
+        "unread": len(latest) - len(results),
+        "class": len(class_list().people),
+        "waiting": sum(attempt.verdict is None for attempt in attempts),
+        "running": not ended,
+        "started": exercise.started if exercise else None,
+        "ends": exercise.ends if exercise and not ended else None,
+        "now": time.time(),
+        "questions": [_question(name, answers, demo_of(demos, name)) for name, _ in spec(lab).questions],
+    }
+
+
+def _question(name: str, everybodys: Sequence[QuestionResult], demo: str) -> dict[str, Any]:
     """A question's line: how many students have it right, partly right or unwritten, and the misconceptions."""
-    answers = [one for questions in latest for one in questions if one.name == name]
+    answers = [one for one in everybodys if one.name == name]
     begun = [
         one for one in answers if any(test.message not in (NOT_WRITTEN, NOT_DEFINED) for test in one.tests)
     ]

@@ -69,11 +69,7 @@ def counting(lab: str, attempts: Sequence[Attempt]) -> Attempt | None:
     A readable attempt is preferred to an unreadable one. If the best counts, penalties for lateness are subtracted first,
     and of equal attempts the latest counts.
     """
-    graded = [
-        attempt
-        for attempt in attempts
-        if attempt.verdict and attempt.verdict.readable and not attempt.verdict.fault
-    ]
+    graded = [attempt for attempt in attempts if attempt.judged]
     if not graded:
         return attempts[-1] if attempts else None
     if settings().live_of(lab).counts == "last":

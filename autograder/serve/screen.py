@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import time
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import cache
 
@@ -14,8 +14,8 @@ from tornado.iostream import StreamClosedError
 
 from autograder.course.policy_file import spec
 from autograder.serve.hand_in import script_named
-from autograder.serve.handlers import Failure, Handler
-from autograder.serve.room import Exercise
+from autograder.serve.handlers import Failure, Handler, number
+from autograder.serve.room import Exercise, exercise_of, seen
 
 #: Seconds between two checks for changes, and the number of checks after which the page gets an event in any case.
 LOOK_EVERY, TELL_AFTER = 0.5, 20
@@ -45,43 +45,40 @@ class Events(Handler):
 
     async def get(self, lab: str) -> None:
         self.person(team=True)
-        room, view = self.service.rooms[self.lab(lab)], self.get_query_argument("view", "all")
+        journal, view = self.service.journal, self.get_query_argument("view", "all")
         if view not in VIEWS:
             raise Failure(400, f"“view” is {', '.join(VIEWS)}")
+        self.lab(lab)
         self.set_header("Content-Type", "text/event-stream")
         self.set_header("X-Accel-Buffering", "no")  # a proxy would delay the events
         sent_version, looks = -1, 0
-        try:
+        with suppress(StreamClosedError):
             while not self.gone:
-                if room.version != sent_version or looks >= TELL_AFTER:
-                    sent_version, looks = room.version, 0
-                    self.write(f"data: {json.dumps(room.seen(view))}\n\n")
+                if journal.version != sent_version or looks >= TELL_AFTER:
+                    sent_version, looks = journal.version, 0
+                    self.write(f"data: {json.dumps(seen(lab, journal, view))}\n\n")
                     await self.flush()
                 looks += 1
                 await asyncio.sleep(LOOK_EVERY)
-        except StreamClosedError:
-            pass
 
 
 class StartStop(Handler):
     """``/room/LAB/exercise``: start an exercise (for ``minutes``, or until it is stopped), or stop it."""
 
     def post(self, lab: str) -> None:
-        person, room = self.person(team=True), self.service.rooms[self.lab(lab)]
-        wish = self.json_body()
-        now = time.time()
+        person, journal = self.person(team=True), self.service.journal
+        exercise = exercise_of(self.lab(lab), journal)
+        wish, now = self.json_body(), time.time()
         if wish.get("do") == "start":
             minutes = wish.get("minutes")
-            timed = isinstance(minutes, int | float) and math.isfinite(minutes) and 0 < minutes <= LONGEST
-            if minutes is not None and not timed:
-                raise Failure(400, f"An exercise lasts at most {LONGEST} minutes")
-            exercise = Exercise(now, now + 60 * minutes if timed and minutes is not None else None)
-        elif wish.get("do") == "stop" and room.exercise is not None:
-            exercise = replace(room.exercise, stopped=now)
+            if minutes is not None:
+                minutes = number(minutes, LONGEST, f"An exercise lasts at most {LONGEST} minutes")
+            exercise = Exercise(now, now + 60 * minutes if minutes else None)
+        elif wish.get("do") == "stop" and exercise is not None:
+            exercise = replace(exercise, stopped=now)
         else:
             raise Failure(400, "An exercise can only be started or stopped")
-        self.service.journal.log(person.name, "exercise", lab, **asdict(exercise))
-        room.set_exercise(exercise)
+        journal.log(person.name, "exercise", lab, **asdict(exercise))
         self.answer({"message": "done"})
 
 

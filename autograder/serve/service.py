@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import secrets
 import shutil
 import tempfile
@@ -26,14 +27,12 @@ from autograder.course.visible_files import write_kit
 from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, lasting_secret, write_atomically
 from autograder.grading.task import Assignment
-from autograder.results import SubmissionResult
 from autograder.run.preflight import check_lab
 from autograder.run.world_readable import refuse_world_readable
 from autograder.serve import rules
 from autograder.serve.fair_queue import FairQueue
 from autograder.serve.graders import AGAIN_AFTER, Graders
 from autograder.serve.journal import Attempt, Journal
-from autograder.serve.room import Room
 
 if TYPE_CHECKING:
     from autograder.serve.handlers import Handler
@@ -42,12 +41,6 @@ log = logging.getLogger(__name__)
 
 #: Seconds between two checks whether a verdict is there.
 LOOK_EVERY = 0.1
-#: The notebooks that one person may send in a minute, accepted or not.
-UPLOADS_A_MINUTE = 20
-#: The pages and answers that one person may request in a minute. A page of all 14 labs makes 29 requests when it opens.
-READS_A_MINUTE = 300
-#: The most simultaneous uploads of one person, and of all; each is written to the disk while it arrives.
-UPLOADS_OF_ONE, UPLOADS = 2, 64
 
 
 class Part(Protocol):
@@ -91,10 +84,17 @@ class Options:
         return urlsplit(self.url).path.rstrip("/") + "/"
 
     @property
-    def host(self) -> str:
-        """The host name, with a port if necessary, that browsers send."""
+    def is_local(self) -> bool:
+        """Whether the address is this machine's own name for itself."""
+        return urlsplit(self.url).hostname in ("localhost", "127.0.0.1", "::1")
+
+    @property
+    def hosts(self) -> set[str]:
+        """The host names, with a port if necessary, that browsers send."""
         host = urlsplit(self.url).netloc.lower()
-        return host.removesuffix(":443" if self.secure else ":80")  # browsers leave out the default port
+        host = host.removesuffix(":443" if self.secure else ":80")  # browsers leave out the default port
+        names = ("localhost", "127.0.0.1", "[::1]") if self.is_local else ()
+        return {host, *(re.sub(r"\[.*\]|[^:]+", name, host, count=1) for name in names)}
 
     @property
     def secure(self) -> bool:
@@ -121,7 +121,6 @@ class Service:
         self._kits = Path(tempfile.mkdtemp(prefix="coursekit-"))
         assignments = {lab: self._assignment(lab) for lab in options.labs}
         self.graders = Graders(self.journal, self.queue, assignments, self._on_verdict)
-        self.rooms = {lab: Room.of(lab, self.journal) for lab in options.labs}
         #: Threads that wait for the disk, outside the event loop; several, so that waits on a slow disk overlap.
         self.disk = ThreadPoolExecutor(4, "disk")
         #: person -> the number of their uploads under way.
@@ -134,10 +133,8 @@ class Service:
         self._closed = False
         #: The lab whose class is being graded ("" for none).
         self.grading = ""
-        self._sent: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=UPLOADS_A_MINUTE))
-        self._read: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=READS_A_MINUTE))
+        self._times: dict[tuple[str, str], deque[float]] = defaultdict(deque)
         self._laying_out = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     def _assignment(self, lab: str) -> Assignment:
         kit = self._kits / lab / "coursekit"
@@ -146,7 +143,6 @@ class Service:
 
     def start(self) -> None:
         """Start grading, beginning with attempts left from the last run."""
-        self._loop = asyncio.get_running_loop()
         for lab in self.options.labs:  # a killed service may have stored a verdict without laying it out
             for student in {attempt.student for attempt in self.journal.attempts(lab)}:
                 self.try_to_lay_out(lab, student)
@@ -164,13 +160,15 @@ class Service:
         self.journal.close()
         shutil.rmtree(self._kits, ignore_errors=True)
 
-    def may_send(self, name: str) -> bool:
-        """Note an upload. Returns whether the person is within the rate limit."""
-        return _is_below_rate(self._sent[name])
-
-    def may_read(self, name: str) -> bool:
-        """Note a request for a page or answer. Returns whether the person is within the rate limit."""
-        return _is_below_rate(self._read[name])
+    def is_below_rate(self, what: str, name: str, most: int) -> bool:
+        """Note that a person did ``what``. Returns whether they did it less than ``most`` times in the last minute before."""
+        times, now = self._times[what, name], time.monotonic()
+        while times and now - times[0] >= 60:
+            times.popleft()
+        if len(times) < most:
+            times.append(now)
+            return True
+        return False
 
     def student_of(self, login: str) -> str:
         """The student's folder for a hub's login, from the class list; a login that is not on the list is its own folder.
@@ -202,23 +200,23 @@ class Service:
         )
         if new:
             self.queue.put(attempt)
-            self.rooms[lab].came_in(attempt)
         return attempt, new
 
     async def wait_for_verdict(self, attempt: Attempt, seconds: float) -> Attempt:
         """Wait for an attempt's verdict, at most ``seconds``. Returns the attempt."""
-        until = time.monotonic() + seconds
-        while attempt.id in self.rooms[attempt.lab].waiting and time.monotonic() < until:
+        until, seen = time.monotonic() + seconds, -1
+        while attempt.verdict is None and time.monotonic() < until:
             await asyncio.sleep(LOOK_EVERY)
-        return self.journal.attempt(attempt.id)
+            if self.journal.version != seen:
+                seen = self.journal.version
+                attempt = self.journal.of_receipt(attempt.receipt) or attempt
+        return attempt
 
-    def _on_verdict(self, attempt: Attempt, result: SubmissionResult) -> None:
-        """Called by a grader's thread: lay out the attempt that counts now, and put the verdict into the room's counts."""
+    def _on_verdict(self, attempt: Attempt) -> None:
+        """Called by a grader's thread: lay out the attempt that counts now."""
         self.try_to_lay_out(attempt.lab, attempt.student)
         if self.part is not None:
             self.part.changed(attempt.lab, attempt.student)
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self.rooms[attempt.lab].verdict, attempt, result)
 
     @property
     def trouble(self) -> str:
@@ -227,41 +225,23 @@ class Service:
         return trouble or (self.part.trouble if self.part is not None else "")
 
     def try_to_lay_out(self, lab: str, student: str) -> None:
-        """``lay_out``; after an error of the disk, again later."""
+        """Copy the attempt that counts to the folder that ``autograder grade`` reads; after an error of the disk, later."""
+        if self._closed:
+            return
+        folder = self.options.out / "submitted" / folder_name(student) / lab
         try:
-            self.lay_out(lab, student)
+            with self._laying_out:
+                attempt = rules.counting(lab, self.journal.attempts(lab, student))
+                if attempt is not None:
+                    notebook = self.journal.notebook(lab, attempt.receipt).read_bytes()
+                    write_atomically(folder / f"{lab}.ipynb", notebook)
+                    write_atomically(folder / "timestamp.txt", attempt.received_at + "\n")
         except (GradingError, OSError) as error:
-            self.not_laid_out[lab, student] = (
-                f"What {student} handed in cannot be laid out for grading: {error}"
-            )
-            log.warning("cannot lay out %s of %s: %s", lab, student, error)
-            again = threading.Timer(AGAIN_AFTER, self._again, (lab, student))
+            why = f"What {student} handed in cannot be laid out for grading: {error}"
+            self.not_laid_out[lab, student] = why
+            log.warning(why)
+            again = threading.Timer(AGAIN_AFTER, self.try_to_lay_out, (lab, student))
             again.daemon = True
             again.start()
         else:
             self.not_laid_out.pop((lab, student), None)
-
-    def _again(self, lab: str, student: str) -> None:
-        if not self._closed and (lab, student) in self.not_laid_out:
-            self.try_to_lay_out(lab, student)
-
-    def lay_out(self, lab: str, student: str) -> None:
-        """Copy the attempt that counts to the folder that ``autograder grade`` reads."""
-        with self._laying_out:
-            attempt = rules.counting(lab, self.journal.attempts(lab, student))
-            if attempt is None:
-                return
-            folder = self.options.out / "submitted" / folder_name(student) / lab
-            write_atomically(
-                folder / f"{lab}.ipynb", self.journal.notebook(lab, attempt.receipt).read_bytes()
-            )
-            write_atomically(folder / "timestamp.txt", attempt.received_at + "\n")
-
-
-def _is_below_rate(times: deque[float]) -> bool:
-    """Add an event, unless ``times`` is full with events of the last minute. Returns whether it was added."""
-    now = time.monotonic()
-    if len(times) == times.maxlen and now - times[0] < 60:
-        return False
-    times.append(now)
-    return True

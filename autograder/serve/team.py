@@ -6,6 +6,7 @@ import asyncio
 import math
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from autograder.pages.render import plain
 from autograder.run.recorder import open_gradebook
 from autograder.serve import rules
 from autograder.serve.hand_in import script_named
-from autograder.serve.handlers import Failure, Handler
+from autograder.serve.handlers import Failure, Handler, number
 from autograder.serve.journal import Attempt, Event, Journal
 from autograder.startup.one_thread import ONE_THREAD
 
@@ -124,21 +125,18 @@ def _line(event: Event) -> str:
 
 def requests_of(events: list[Event]) -> list[dict[str, Any]]:
     """Students' requests, each with its answer if there is one."""
-    requests = {
-        event.id: {
-            "id": event.id,
-            "student": event.student,
-            "at": rules.clock(event.at),
-            "answer": "",
-            **event.details,
+    answers = {one.details["request"]: one.details["text"] for one in events if one.what == "answer"}
+    return [
+        {
+            "id": one.id,
+            "student": one.student,
+            "at": rules.clock(one.at),
+            "answer": answers.get(one.id, ""),
+            **one.details,
         }
-        for event in events
-        if event.what == "request"
-    }
-    for event in events:
-        if event.what == "answer" and event.details["request"] in requests:
-            requests[event.details["request"]]["answer"] = event.details["text"]
-    return list(requests.values())
+        for one in events
+        if one.what == "request"
+    ]
 
 
 class Ask(Handler):
@@ -187,34 +185,23 @@ class Decide(Handler):
         if attempt.verdict is None:
             raise Failure(409, "This one is being graded already")
         self.service.journal.judge_again(attempt, who)
-        again = self.service.journal.attempt(attempt.id)
-        self.service.queue.put(again)
-        self.service.rooms[lab].came_in(again)
+        self.service.queue.put(replace(attempt, verdict=None))
 
     def _overrule(self, lab: str, who: str, wish: dict[str, Any]) -> None:
-        questions, points = dict(spec(lab).questions), wish.get("points")
-        question = str(wish.get("question"))
+        questions, question = dict(spec(lab).questions), str(wish.get("question"))
         if question not in questions:
             raise Failure(400, "There is no such question")
-        if (
-            isinstance(points, bool)
-            or not isinstance(points, int | float)
-            or not 0 <= points <= questions[question]
-        ):
-            raise Failure(400, f"“{question}” gives 0 to {questions[question]:g} points")
+        most = questions[question]
+        points = number(wish.get("points"), most, f"“{question}” gives 0 to {most:g} points")
         student, why = self._student(lab, wish), _sentence(wish.get("why"))
-        self.service.journal.log(
-            who, "overrule", lab, student, question=question, points=float(points), why=why
-        )
+        self.service.journal.log(who, "overrule", lab, student, question=question, points=points, why=why)
         self.service.try_to_lay_out(lab, student)  # now another attempt may count
 
     def _extend(self, lab: str, who: str, wish: dict[str, Any]) -> None:
-        days = wish.get("days")
-        if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days <= 366:
-            raise Failure(400, "An extension is a number of days, at most 366")
+        days = number(wish.get("days"), 366, "An extension is a number of days, at most 366")
         student = self._student(lab, wish)
-        extensions.add(extensions_file(), lab, student, float(days))
-        self.service.journal.log(who, "extension", lab, student, days=float(days))
+        extensions.add(extensions_file(), lab, student, days)
+        self.service.journal.log(who, "extension", lab, student, days=days)
         self.service.try_to_lay_out(lab, student)  # now another attempt may count
 
     def _answer(self, lab: str, who: str, wish: dict[str, Any]) -> None:
@@ -252,26 +239,22 @@ async def grade_class(handler: Handler, lab: str, who: str) -> str:
         raise Failure(409, "Nobody has handed in")
     if service.not_laid_out:
         raise Failure(409, f"Some attempts that count are not ready for grading. {service.trouble}")
-    service.grading = lab
+    out, journal, service.grading = service.options.out, service.journal, lab
     try:
-        last = await _grade(service.options.out, lab)
-        overruled = {
-            student: of for (of_lab, student), of in service.journal.overruled().items() if of_lab == lab
-        }
-        if overruled:
-            await asyncio.get_running_loop().run_in_executor(
-                service.disk, _enter, service.options.out, lab, overruled
-            )
-            last = await _grade(service.options.out, lab)
+        await _grade(out, lab)
+        if overruled := {name: of for (of_lab, name), of in journal.overruled().items() if of_lab == lab}:
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(service.disk, _enter, out, lab, overruled)
+            await _grade(out, lab)
     except UserError as error:
         raise Failure(409, str(error)) from None
     finally:
         service.grading = ""
-    service.journal.log(who, "graded", lab)
-    return last
+    journal.log(who, "graded", lab)
+    return f"The class is graded: gradebook, feedback and report lie in {out}."
 
 
-async def _grade(out: Path, lab: str) -> str:
+async def _grade(out: Path, lab: str) -> None:
     words = ["grade", lab, "--submitted", str(out / "submitted"), "--out", str(out), "--jobs", "1"]
     running = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-m", "autograder.cli", *words, env={**os.environ, **ONE_THREAD},
@@ -288,7 +271,6 @@ async def _grade(out: Path, lab: str) -> str:
             (line for line in lines if line.startswith(("✗", "!"))), lines[-1] if lines else "it ended"
         )
         raise UserError(wrong.lstrip("✗! "))
-    return f"The class is graded: gradebook, feedback and report lie in {out}."
 
 
 def _enter(out: Path, lab: str, overruled: dict[str, dict[str, dict[str, Any]]]) -> None:

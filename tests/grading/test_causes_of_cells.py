@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 from rich.console import Console
 
-from autograder.cli.grade_table import show_table
+from autograder.cli.grade_table import table_of
 from autograder.grading.cell_errors import failed_cells, stopped_cells, with_cell_error
 from autograder.grading.repair import Template, repair
 from autograder.grading.repaired import Cell
@@ -79,7 +79,7 @@ def result(**more: object) -> SubmissionResult:
 def test_the_terminals_table_and_a_students_card_show_it():
     out = io.StringIO()
     done = SimpleNamespace(results=[result()], lab=LAB, marks={})
-    show_table(Console(file=out, width=300), done)  # type: ignore[arg-type]
+    Console(file=out, width=300).print(table_of(done))  # type: ignore[arg-type]
     assert f"Q1: Its cell did not run: {ERROR}" in out.getvalue()
     assert _verdict(result(), True)["questions"][0]["cause"].endswith(ERROR)
     assert result().as_json()["questions"][0]["cause"].endswith(ERROR)

@@ -63,9 +63,7 @@ def wrong(spec: LabSpec, submit: Callable[..., str], make_result: Make) -> Make:
     return make
 
 
-def test_what_to_change_comes_first_with_its_cost_its_cause_and_the_line_that_raised(
-    writer: FeedbackWriter, wrong: Make
-) -> None:
+def test_what_to_change_comes_first_with_its_cost_its_cause_and_the_line_that_raised(writer, wrong):
     checks = {"softmax": [(False, "The weights do not sum to one.")]}
     page = writer.page(wrong(softmax(), public_checks=checks))
     text = read(page).text
@@ -82,14 +80,14 @@ def test_what_to_change_comes_first_with_its_cost_its_cause_and_the_line_that_ra
     assert "<strong>last</strong>" in page and "2 March 2026, 10:00 UTC" in text
 
 
-def test_the_call_that_a_question_forbids_is_marked(writer: FeedbackWriter, wrong: Make) -> None:
+def test_the_call_that_a_question_forbids_is_marked(writer, wrong):
     question = softmax(6, misconception=None, hint=None, error="", tests=(), forbidden=("torch.softmax",))
     text = read(writer.page(wrong(question))).text
     assert "→ 4 weights = torch.softmax(shifted, 0)" in text and text.count("→") == 1
     assert "without torch.softmax" in text and "A person looks at this; until then your points stand." in text
 
 
-def test_without_code_that_can_be_shown_the_error_stands_alone(writer: FeedbackWriter, wrong: Make) -> None:
+def test_without_code_that_can_be_shown_the_error_stands_alone(writer, wrong):
     cells = '{"cells": [7, {"cell_type": "code"}]}'
     for notebook in ("", "[]", "{}", '{"cells": 3}', cells, "[" * 100_000, "no JSON"):
         page = writer.page(wrong(softmax(), notebook=notebook))
@@ -97,7 +95,7 @@ def test_without_code_that_can_be_shown_the_error_stands_alone(writer: FeedbackW
 
 
 @given(st.text(), st.text())
-def test_whatever_a_cell_holds_few_of_its_lines_are_shown(source: str, error: str) -> None:
+def test_whatever_a_cell_holds_few_of_its_lines_are_shown(source, error):
     question = QuestionResult("softmax", 0, 6, error=f"in softmax, line 3: {error}", forbidden=("a.b",))
     long = source + "\n" + CODE + "x = 1\n" * 100
     for text in (source, long):
@@ -106,7 +104,7 @@ def test_whatever_a_cell_holds_few_of_its_lines_are_shown(source: str, error: st
         assert [line.number for line in shown.lines] == sorted({line.number for line in shown.lines})
 
 
-def test_of_a_long_cell_the_lines_around_the_error_are_shown() -> None:
+def test_of_a_long_cell_the_lines_around_the_error_are_shown():
     lines = [f"x{n} = {n}" for n in range(1, 61)]
     question = QuestionResult("softmax", 0, 6, error="in softmax, line 40: x40 = 40\nValueError")
     shown = own_code([("other", "x"), ("softmax", "\n".join(lines))], question)
@@ -120,7 +118,7 @@ def test_of_a_long_cell_the_lines_around_the_error_are_shown() -> None:
     assert not own_code([("softmax", "\n".join(lines))], other_line).error
 
 
-def test_one_reason_for_all_tests_is_said_once(writer: FeedbackWriter, wrong: Make) -> None:
+def test_one_reason_for_all_tests_is_said_once(writer, wrong):
     tests = tuple(TestResult(f"Title {number}.", False, "not written yet") for number in range(3))
     text = read(writer.page(wrong(QuestionResult("softmax", 0, 6, tests, cause="Not written yet.")))).text
     assert text.lower().count("not written yet") == 1 and "✗" not in text and "def softmax" not in text
@@ -129,7 +127,7 @@ def test_one_reason_for_all_tests_is_said_once(writer: FeedbackWriter, wrong: Ma
     assert text.count("not written yet") == 1 and text.count("✗") == 4
 
 
-def test_a_cell_that_did_not_run_shows_its_error_and_no_tests(writer: FeedbackWriter, wrong: Make) -> None:
+def test_a_cell_that_did_not_run_shows_its_error_and_no_tests(writer, wrong):
     tests = (TestResult("Each row sums to one.", False, "the cell that should define it did not run"),)
     error = "in softmax, line 5: return weights / total\nSyntaxError: invalid syntax"
     stopped = QuestionResult(
@@ -143,9 +141,7 @@ def test_a_cell_that_did_not_run_shows_its_error_and_no_tests(writer: FeedbackWr
     assert "✗" not in text
 
 
-def test_links_lead_to_the_labs_section_and_the_demo_where_the_course_has_a_site(
-    course_at, tmp_path: Path
-) -> None:
+def test_links_lead_to_the_labs_section_and_the_demo_where_the_course_has_a_site(course_at, tmp_path):
     course_at('site = "https://example.org/course/"')
     lab = lab_spec(lab_name("07"))
     page = FeedbackWriter(lab, tmp_path).page(
@@ -168,9 +164,7 @@ def test_links_lead_to_the_labs_section_and_the_demo_where_the_course_has_a_site
     )
 
 
-def test_nothing_a_student_wrote_becomes_markup(
-    writer: FeedbackWriter, make_result: Make, wrong: Make, spec: LabSpec, submit: Callable[..., str]
-) -> None:
+def test_nothing_a_student_wrote_becomes_markup(writer, make_result, wrong, spec, submit):
     question = QuestionResult(
         "softmax",
         0,
@@ -207,16 +201,14 @@ def test_nothing_a_student_wrote_becomes_markup(
     assert policies and "default-src 'none'" in str(policies[0])
 
 
-def test_every_status_has_its_words(writer: FeedbackWriter, make_result: Make) -> None:
+def test_every_status_has_its_words(writer, make_result):
     for status in STATUSES:
         assert STATUSES[status].for_student in read(writer.page(make_result("ada", status=status))).text
     text = read(writer.page(make_result("ada", status="missing", questions=(), notebook=""))).text
     assert "0 of 15 points" in text
 
 
-def test_what_the_teacher_entered_is_on_the_page(
-    tmp_path: Path, spec: LabSpec, writer: FeedbackWriter, make_result: Make
-) -> None:
+def test_what_the_teacher_entered_is_on_the_page(tmp_path, spec, writer, make_result):
     result = make_result("ada", 4, 2)
     with GradebookWriter(tmp_path / "gradebook.db", spec) as book:
         book.write(result)
@@ -238,9 +230,7 @@ def test_what_the_teacher_entered_is_on_the_page(
     assert "not been read" not in text
 
 
-def test_a_comment_is_markdown_with_formulas_as_formgrader_promises(
-    writer: FeedbackWriter, make_result: Make
-) -> None:
+def test_a_comment_is_markdown_with_formulas_as_formgrader_promises(writer, make_result):
     comment = "*Nearly*: divide by $\\sqrt{d_k}$.\nA List<int> will do."
     reader = read(writer.page(make_result("ada"), TeacherMarks(comments={"softmax": comment})))
     tags = [tag for tag, _ in reader.tags]
@@ -250,20 +240,20 @@ def test_a_comment_is_markdown_with_formulas_as_formgrader_promises(
 
 
 @given(st.text())
-def test_any_text_is_escaped_in_sentences_and_prose(text: str) -> None:
+def test_any_text_is_escaped_in_sentences_and_prose(text):
     for html in (sentence(text), prose(text)):
         tags = {tag for tag, _ in read(str(html)).tags}
         assert tags <= {"code", "p", "em", "strong"}
     str(sentence(text)).encode("utf-8")
 
 
-def test_code_and_products_are_not_taken_for_emphasis_and_a_very_long_error_is_cut() -> None:
+def test_code_and_products_are_not_taken_for_emphasis_and_a_very_long_error_is_cut():
     assert prose("scale `q * k * v` and a * b * c") == "<p>scale <code>q * k * v</code> and a * b * c</p>"
     cut = plain("begin" + "x" * 100_000 + "end")
     assert len(cut) < 9000 and cut.startswith("begin") and cut.endswith("end")
 
 
-def test_points_shares_and_lengths_of_time_are_short() -> None:
+def test_points_shares_and_lengths_of_time_are_short():
     assert [points(value) for value in (4.0, 2.5, 1 / 3, 0.0, 10.0)] == ["4", "2.5", "0.33", "0", "10"]
     assert [share(v, 4) for v in (-1, 0, 1, 4, 9)] == ["0", "0", "25", "100", "100"]
     assert share(1, 0) == "0"

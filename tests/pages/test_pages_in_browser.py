@@ -15,8 +15,6 @@ from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.report.page import build_report
 from autograder.results import QuestionResult, SubmissionResult, TestResult
 from tests.demos.stage import serious
-from tests.nbgrader_plugin.test_formgrader_pages import ATTACKS, project
-from tests.nbgrader_plugin.test_formgrader_pages import page as formgrader_page
 
 Make = Callable[..., SubmissionResult]
 
@@ -53,14 +51,14 @@ def fits_reads_well_and_loads_nothing(browser: Browser, place: Path) -> None:
     page.close()
 
 
-def test_a_page_fits_reads_well_and_loads_nothing(browser: Browser, pages: dict[str, Path]) -> None:
+def test_a_page_fits_reads_well_and_loads_nothing(browser, pages):
     for place in pages.values():
         fits_reads_well_and_loads_nothing(browser, place)
 
 
 def test_the_first_cause_stands_in_the_first_screen_and_a_typical_page_prints_on_one_sheet(
-    browser: Browser, tmp_path: Path, spec: LabSpec, submit: Callable[..., str], make_result: Make
-) -> None:
+    browser, tmp_path, spec, submit, make_result
+):
     """A partly run notebook with a late penalty: what most pages have above the first cause, and more."""
     code = "def softmax(x):\n" + "".join(f"    step_{n} = x + {n}\n" for n in range(16)) + "    return total"
     tests = tuple(TestResult(f"Title of the test with the number {n}.", n > 3) for n in range(12))
@@ -83,9 +81,7 @@ def test_the_first_cause_stands_in_the_first_screen_and_a_typical_page_prints_on
     page.close()
 
 
-def test_a_press_on_a_heading_sorts_and_a_second_press_turns_the_order(
-    browser: Browser, pages: dict[str, Path]
-) -> None:
+def test_a_press_on_a_heading_sorts_and_a_second_press_turns_the_order(browser, pages):
     page = browser.new_page()
     page.goto(pages["report"].as_uri())
     table = page.locator("table.sortable").last
@@ -96,18 +92,4 @@ def test_a_press_on_a_heading_sorts_and_a_second_press_turns_the_order(
     assert table.locator("th").nth(1).get_attribute("aria-sort") == "descending"
     table.get_by_role("button", name="Points").click()
     assert points.all_inner_texts() == ["2.5", "5", "10"]
-    page.close()
-
-
-def test_formgrader_runs_nothing_of_a_students(browser: Browser, tmp_path: Path) -> None:
-    page = browser.new_page()
-    page.add_init_script("window.attacks = []; window.attack = () => window.attacks.push(1)")
-    page.route("**/*", lambda route: route.abort() if "attack" in route.request.url else route.continue_())
-    fetched: list[str] = []
-    page.on("request", lambda request: fetched.append(request.url))
-    (tmp_path / "page.html").write_text(formgrader_page(project(tmp_path), ATTACKS))
-    page.goto((tmp_path / "page.html").as_uri(), wait_until="domcontentloaded")
-    page.wait_for_timeout(300)
-    assert page.evaluate("window.attacks") == []
-    assert [url for url in fetched if "attack" in url] == []
     page.close()

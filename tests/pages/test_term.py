@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
 from rich.console import Console
 
 from autograder.cli.rewrite import write_term
@@ -60,11 +58,11 @@ BEHIND: dict[tuple[float | None, ...], tuple[str, ...]] = {
 }
 
 
-def test_who_falls_behind_is_told_by_the_rules_on_the_page() -> None:
+def test_who_falls_behind_is_told_by_the_rules_on_the_page():
     assert {points: student("ada", *points).behind for points in BEHIND} == BEHIND
 
 
-def test_what_waits_for_a_person_or_is_our_own_failure_makes_nobody_look_behind() -> None:
+def test_what_waits_for_a_person_or_is_our_own_failure_makes_nobody_look_behind():
     waiting = Entry("graded", 12, 20, waiting=8)
     assert Student("ada", entries={"00": waiting, "01": waiting}).behind == ()
     low = {"00": replace(waiting, waiting=0), "01": Entry("graded", 2, 20)}
@@ -72,7 +70,7 @@ def test_what_waits_for_a_person_or_is_our_own_failure_makes_nobody_look_behind(
     assert Student("ada", entries={"00": Entry("crashed", 0, 20, fault=True)}).behind == ()
 
 
-def test_the_ideas_are_those_of_the_last_two_labs_named_ones_first() -> None:
+def test_the_ideas_are_those_of_the_last_two_labs_named_ones_first():
     ideas = {"00": ("long ago", 18, True), "01": ("an error", 9, False), "02": ("over queries", 4, True)}
     entries = {
         lab: Entry("graded", 2, 20, ideas=(Idea(lab, "softmax", title, lost, named),))
@@ -103,9 +101,7 @@ def page(odd: Term, tmp_path: Path) -> Path:
     return path
 
 
-def test_odd_names_are_text_on_the_page_and_no_formulas_in_the_table(
-    page: Path, odd: Term, tmp_path: Path
-) -> None:
+def test_odd_names_are_text_on_the_page_and_no_formulas_in_the_table(page, odd, tmp_path):
     seen = read(page.read_text(encoding="utf-8")).tags
     assert [tag for tag, _ in seen].count("script") == 1
     assert not any(tag == "img" or "onerror" in attributes for tag, attributes in seen)
@@ -118,7 +114,7 @@ def test_odd_names_are_text_on_the_page_and_no_formulas_in_the_table(
     assert all(re.fullmatch(r"-?[\d.]+", cell) for cell in formulas)
 
 
-def test_a_share_is_of_the_decided_points_and_what_is_not_final_is_marked(tmp_path: Path) -> None:
+def test_a_share_is_of_the_decided_points_and_what_is_not_final_is_marked(tmp_path):
     entries = {LABS[0].name: Entry("graded", 20, 24, waiting=4), LABS[1].name: Entry("missing", 0, 20)}
     page = render_term(term(Student("ada", entries=entries), labs=2), tmp_path)
     assert '<strong>20</strong> <span class="soft small over">of 40</span>' in page and ">50%</td>" in page
@@ -128,7 +124,7 @@ def test_a_share_is_of_the_decided_points_and_what_is_not_final_is_marked(tmp_pa
     assert earlier.students[0].open and "points from an earlier run" in table_of_students(earlier)[1][-1]
 
 
-def test_the_page_fits_a_desk_and_a_phone_and_fourteen_labs_print_on_a4(browser: Browser, page: Path) -> None:
+def test_the_page_fits_a_desk_and_a_phone_and_fourteen_labs_print_on_a4(browser, page):
     """Every table fits between the margins of a sheet (273 mm are 1,031 of CSS's pixels)."""
     fits_reads_well_and_loads_nothing(browser, page)
     shown = browser.new_page(viewport={"width": 1031, "height": 700})
@@ -147,7 +143,7 @@ def test_the_page_fits_a_desk_and_a_phone_and_fourteen_labs_print_on_a4(browser:
     shown.close()
 
 
-def test_a_folder_without_results_is_one_sentence(tmp_path: Path) -> None:
+def test_a_folder_without_results_is_one_sentence(tmp_path):
     with pytest.raises(UserError, match=r"^There are no results in .*: grade a class into it first\.$"):
         write_term(tmp_path, Console(quiet=True))
     ResultStore(tmp_path / STORE).__enter__()
@@ -155,9 +151,7 @@ def test_a_folder_without_results_is_one_sentence(tmp_path: Path) -> None:
         write_term(tmp_path, Console(quiet=True))
 
 
-def test_two_folders_of_one_person_are_two_rows_and_a_sentence(
-    tmp_path: Path, course_at: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_folders_of_one_person_are_two_rows_and_a_sentence(tmp_path, course_at, monkeypatch):
     lab = lab_name("00")
     (tmp_path / "roster.csv").write_text("student,name,canvas id\nada,Ada Lovelace,4711\nbo,Bo Diaz,12\n")
     monkeypatch.setenv("COURSE_ROSTER", str(tmp_path / "roster.csv"))

@@ -14,7 +14,7 @@ from autograder.serve.journal import Attempt
 def attempts(students: str) -> list[Attempt]:
     """An attempt for each letter, whose author the letter is."""
     return [
-        Attempt(number, "07", student, number, f"r{number}", "", 1, 0.0)
+        Attempt(number, "07", student, number, f"r{number}", "", 0.0)
         for number, student in enumerate(students)
     ]
 
@@ -30,18 +30,11 @@ def order(queue: FairQueue) -> list[str]:
     return names
 
 
-def test_a_hundred_of_one_student_do_not_delay_anothers_first():
-    queue = FairQueue(1)
-    for attempt in attempts("a" * 100 + "b"):
-        queue.put(attempt)
-    assert order(queue)[:3] == ["a", "b", "a"]
-
-
 @given(st.text("abcd", max_size=30))
 def test_everything_is_taken_once_each_students_in_the_order_they_came_after_as_many_as_was_said(
     students: str,
 ):
-    queue, came = FairQueue(1), attempts(students)
+    queue, came = FairQueue(1), attempts(students + "z")
     for attempt in came:
         queue.put(attempt)
     said, taken = {attempt.id: queue.ahead_of(attempt) for attempt in came}, list[Attempt]()
@@ -51,6 +44,7 @@ def test_everything_is_taken_once_each_students_in_the_order_they_came_after_as_
         taken.append(attempt)
         queue.done(attempt)
     assert sorted(a.id for a in taken) == [a.id for a in came]
+    assert "z" in [attempt.student for attempt in taken[: len(set(students)) + 1]], "nobody's many delay one"
     for student in set(students):
         assert [a.id for a in taken if a.student == student] == [a.id for a in came if a.student == student]
 

@@ -43,7 +43,6 @@ def test_a_received_notebook_and_its_row_survive_a_new_start(journal, tmp_path):
 
 
 def test_the_row_is_written_after_file_and_folder_have_reached_the_disk(journal, monkeypatch):
-    receive(journal, b"the folder is there from now on")
     synced: list[str] = []
     fsync = os.fsync
 
@@ -56,10 +55,10 @@ def test_the_row_is_written_after_file_and_folder_have_reached_the_disk(journal,
     monkeypatch.setattr(os, "fsync", noted)
     receive(journal, b"one", "bo")
     assert synced[0] == str(journal.incoming / "upload")
-    assert synced[-1] == str(journal.folder / "notebooks" / LAB)
-    assert (
-        journal._db.execute("PRAGMA synchronous").fetchone()[0] == 2
-    )  # FULL: each commit waits for the disk
+    folders = [journal.folder / "notebooks" / LAB, journal.folder / "notebooks", journal.folder]
+    assert synced[1:] == list(map(str, folders))
+    [synchronous] = journal._db.execute("PRAGMA synchronous").fetchone()
+    assert synchronous == 2, "FULL: each commit waits for the disk"
 
 
 def test_the_same_bytes_once_more_are_the_same_attempt_and_other_bytes_another(journal):
@@ -74,8 +73,8 @@ def test_the_same_bytes_once_more_are_the_same_attempt_and_other_bytes_another(j
 
 def test_a_verdict_is_kept_once_and_one_that_is_taken_away_stays_in_the_log(journal, make_result):
     attempt = receive(journal, b"one")
-    assert journal.finish(attempt, make_result("ada", 4, 6))
-    assert not journal.finish(attempt, make_result("ada", 0, 0))
+    journal.finish(attempt, make_result("ada", 4, 6))
+    journal.finish(attempt, make_result("ada", 0, 0))
     [kept] = journal.attempts(LAB, "ada")
     assert kept.verdict is not None and kept.verdict.score == 10
     assert journal.result(kept) == replace(make_result("ada", 4, 6), notebook="")

