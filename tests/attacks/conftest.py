@@ -61,7 +61,6 @@ def hand_in_honest(lab: str, submitted: Path) -> None:
 class GradedClass:
     """Cases and honest submissions graded together, what the terminal showed, and where everything was written."""
 
-    lab: str
     cases: list[Case]
     results: dict[str, SubmissionResult]
     said: str
@@ -97,6 +96,6 @@ def grade(tmp_path_factory: pytest.TempPathFactory, course: Path) -> Grade:
         assert done.returncode == 0, done.stdout + done.stderr
         with ResultStore(folder / "out" / STORE) as store:
             results = {result.student: replace(result, notebook="") for result in store.all(lab)}
-        return GradedClass(lab, cases, results, " ".join(done.stdout.split()), folder / "out")
+        return GradedClass(cases, results, " ".join(done.stdout.split()), folder / "out")
 
     return grade

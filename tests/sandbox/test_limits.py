@@ -174,12 +174,6 @@ def test_many_processes_get_the_lowest_priority_and_a_few_do_not(session):
     assert threads and {os.getpriority(os.PRIO_PROCESS, thread) for thread in threads} == {19}
 
 
-DRIP = (
-    "for byte in b'CKW1' + struct.pack('<IQ', 4000, 0) + b'[' * 4000:\n"
-    "        os.write(line, bytes([byte])); time.sleep(0.02)"
-)
-
-
 CRASHES = (
     "os.write(line, b'garbage' * 100)",
     "os.write(line, b'CKW1' + struct.pack('<IQ', 2, 1 << 60))",
@@ -190,7 +184,8 @@ CRASHES = (
 
 
 def test_bytes_straight_to_the_harness_end_the_call(hasty):
-    attacks = [*((attack, "crashed") for attack in CRASHES), (DRIP, "timed-out")]
+    drip = "for byte in b'CKW1' + struct.pack('<IQ', 4000, 0) + b'[' * 4000: os.write(line, bytes([byte])); time.sleep(0.02)"
+    attacks = [*((attack, "crashed") for attack in CRASHES), (drip, "timed-out")]
     functions = "\n".join(f"def attack_{n}():\n    {attack}\n" for n, (attack, _) in enumerate(attacks))
     hasty.run_cells([GOOD, ("attack", functions), ("line", CELLS["line"])])
     for number, (_, status) in enumerate(attacks):
