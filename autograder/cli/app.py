@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from typer.core import TyperOption
+from typer.core import TyperArgument, TyperOption
 
 from autograder.errors import UserError, require_assertions
 
@@ -26,7 +26,8 @@ GRADE, LIVE = "The teaching team grades a class", "The lecturer runs a live clas
 PREPARE, WRITE = "Before the term", "Authors write labs"
 
 
-# In --help a type is shown only where an option names it: no "<bool>" behind a flag.
+# In --help a type is shown only where an option names it: no "<bool>" behind a flag, no "<str>" behind an argument.
+TyperArgument.display_type_rich = lambda self, ctx: None  # type: ignore[method-assign]
 TyperOption.display_type_rich = lambda self, ctx: self.metavar  # type: ignore[method-assign]
 app = typer.Typer(
     no_args_is_help=True,

@@ -60,16 +60,23 @@ def _sort_key(result: SubmissionResult) -> tuple[bool, float, bool, str]:
 
 def _wrong(result: SubmissionResult) -> list[str]:
     """The causes of lost points, and the forbidden functions, in a few words, each with its questions."""
-    questions_of: dict[str, list[str]] = {}
+    questions_of: dict[str, list[int]] = {}
     for number, question in enumerate(result.questions if result.readable else (), 1):
         lost = question.points < question.max_points
         causes = [plain(question.cause)] if question.cause and (lost or question.misconception) else []
         causes += [f"uses {', '.join(question.forbidden)}"] if question.forbidden else []
         if causes:
-            questions_of.setdefault(", ".join(causes).rstrip("."), []).append(f"Q{number}")
+            questions_of.setdefault(", ".join(causes).rstrip("."), []).append(number)
     notes = [plain(note).removeprefix("The cell that begins ") for note in result.notes[:1]]
-    words = [f"{', '.join(numbers)}: {cause}" for cause, numbers in questions_of.items()]
+    words = [f"{_numbered(numbers)}: {cause}" for cause, numbers in questions_of.items()]
     return words or (notes if result.status != "graded" else [])
+
+
+def _numbered(numbers: Sequence[int]) -> str:
+    """Questions by their numbers: "Q1, Q3"; "Q2–Q6" for three or more in a row."""
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"Q{numbers[0]}–Q{numbers[-1]}"
+    return ", ".join(f"Q{number}" for number in numbers)
 
 
 def _lateness(lab: str, result: SubmissionResult, marks: TeacherMarks) -> list[str]:

@@ -48,6 +48,8 @@ class AnswerView:
     #: Whether a person must still decide if that costs points.
     in_question: bool = False
     public_checks: tuple[tuple[bool, str], ...] = ()
+    #: The further answers that the same error stops.
+    also: tuple[AnswerView, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -115,6 +117,7 @@ class FeedbackWriter:
             )
             for one in (*questions, *written)
         ]
+        unseen = result.lab not in all_labs() or not source_of_import(result.lab)
         open_ = [one for one in answers if judged and (one.lost > 1e-9 or one.in_question)]
         return {
             "student": plain(result.student, 200),
@@ -127,7 +130,7 @@ class FeedbackWriter:
             "readable": result.readable,
             "run_notes": [note for note in result.notes if note in first and not _in_a_card(note, result)],
             "notes": [note for note in result.notes if note not in first],
-            "changes": [one for one in open_ if not one.unwritten],
+            "changes": _once_an_error([one for one in open_ if not one.unwritten]),
             "unwritten": [one for one in open_ if one.unwritten],
             "nothing_written": judged and {one.unwritten for one in questions} == {True},
             "others": [one for one in answers if one not in open_ and one.points is not None],
@@ -135,7 +138,8 @@ class FeedbackWriter:
             "seconds_late": marks.seconds_late,
             "closed": settings().is_closed(result.lab, marks.seconds_late, marks.due),
             "late_penalty": final.late_penalty,
-            "unseen": result.lab not in all_labs() or not source_of_import(result.lab),
+            "unseen": unseen,
+            "no_checks": unseen and not any(result.public_checks.values()),
             "score": final.total,
             "max_score": sum(one.max_points for one in answers if one.points is not None),
         }
@@ -151,6 +155,22 @@ def _in_a_card(note: str, result: SubmissionResult) -> bool:
     """Whether the card of a question names the error that the note names."""
     error = note.partition(" stopped: ")[2]
     return bool(error) and any(q.did_not_run and (q.cause or "").endswith(error) for q in result.questions)
+
+
+def _once_an_error(changes: Sequence[AnswerView]) -> list[AnswerView]:
+    """The answers; those that one error stops are one, with the others as its ``also``."""
+    stopped: dict[str, list[AnswerView]] = {}
+    for one in changes:
+        stopped.setdefault(_stopped_by(one.question) or one.name, []).append(one)
+    return [replace(first, also=tuple(others)) for first, *others in stopped.values()]
+
+
+def _stopped_by(question: QuestionResult | None) -> str:
+    """The error of the cell, or of the missing name, that lets no test run; "" for none."""
+    if question is None or question.misconception or any(test.passed for test in question.tests):
+        return ""
+    error = question.error.rpartition("\n")[2]
+    return question.error if question.did_not_run else error if error.startswith("NameError: ") else ""
 
 
 def _question(

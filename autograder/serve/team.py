@@ -98,12 +98,15 @@ def _row(
 
 
 def _errors(journal: Journal, attempt: Attempt | None) -> list[str]:
-    """The reasons why answers' cells did not run."""
+    """The reasons why answers' cells did not run, each with its questions."""
     if attempt is None or attempt.verdict is None or attempt.verdict.status == "graded":
         return []
     result = journal.result(attempt)
-    questions = result.questions if result is not None else ()
-    return [plain(f"{one.name}: {one.cause}", 300) for one in questions if one.did_not_run]
+    stopped: dict[str, list[str]] = {}
+    for one in result.questions if result is not None else ():
+        if one.did_not_run:
+            stopped.setdefault(one.cause or "", []).append(one.name)
+    return [plain(f"{', '.join(names)}: {cause}", 300) for cause, names in stopped.items()]
 
 
 #: Decision -> the log's sentence about it.

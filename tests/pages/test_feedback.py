@@ -139,6 +139,29 @@ def test_a_cell_that_did_not_run_shows_its_error_and_no_tests(writer, wrong):
     assert "that begins" not in text, "its card names the error"
     assert "Its cell did not run" in text and "→ 5 return weights / totalSyntaxError: invalid syntax" in text
     assert "✗" not in text
+    assert "holds no output of its checks" in text
+
+
+def test_an_error_that_stops_several_functions_is_one_cause(
+    writer: FeedbackWriter, make_result: Make
+) -> None:
+    def question(name: str, most: float, error: str, **changes: object) -> QuestionResult:
+        tests = (TestResult("Each row sums to one.", False),)
+        return QuestionResult(name, 0, most, tests, error=f"in {name}, line 2: x\n{error}", **changes)  # type: ignore[arg-type]
+
+    missing = "NameError: name 'nump' is not defined"
+    together = (question("one_hot", 4, missing), question("softmax", 6, missing))
+    page = writer.page(make_result("ada", questions=together))
+    text = read(page).text
+    assert page.count('class="card change"') == 1 and text.count(missing) == 1
+    assert "The same error stops 1 more function, which costs 6 points: ✗softmax0 of 6" in text
+    for other in (
+        question("softmax", 6, "NameError: name 'y' is not defined"),
+        question("softmax", 6, missing, misconception="softmax over queries"),
+        replace(question("softmax", 6, missing), tests=(*together[1].tests, TestResult("Finite.", True))),
+    ):
+        apart = writer.page(make_result("ada", questions=(together[0], other)))
+        assert apart.count('class="card change"') == 2
 
 
 def test_links_lead_to_the_labs_section_and_the_demo_where_the_course_has_a_site(course_at, tmp_path):

@@ -32,20 +32,22 @@ function thought(said, kind, words) {
 function line(question) {
   const row = element("section", "", "question"), left = element("div"), right = element("div", "", "thoughts");
   const wrong = question.of - question.right - question.partly - question.not_begun;
-  const counts = [`${question.right} of ${question.of} have it`];
-  if (question.partly) counts.push(`${question.partly} in part`);
-  if (wrong) counts.push(`${wrong} not yet`);
-  if (question.not_begun) counts.push(`${question.not_begun} not begun`);
-  const bar = element("div", "", "stack");
-  bar.setAttribute("role", "img");
-  bar.setAttribute("aria-label", counts.join(", "));
-  for (const [kind, count] of [["right", question.right], ["partly", question.partly], ["wrong", wrong], ["none", question.not_begun]]) {
-    const part = element("i", "", kind);
+  const parts = [
+    ["right", question.right, `${question.right} of ${question.of} have it`],
+    ["partly", question.partly, `${question.partly} in part`],
+    ["wrong", wrong, `${wrong} not yet`],
+    ["none", question.not_begun, `${question.not_begun} not begun`],
+  ].filter(([kind, count]) => kind === "right" || count);
+  const bar = element("div", "", "stack"), counts = element("div", "", "counts");
+  for (const [kind, count, words] of parts) {
+    const part = element("i", "", kind), said = element("span");
     part.style.width = `${question.of ? (100 * count) / question.of : 0}%`;
     bar.append(part);
+    said.append(element("i", "", kind), words);
+    counts.append(said);
   }
   const head = element("h2", question.name);
-  left.append(head, bar, element("div", counts.map((part) => part.replaceAll(" ", "\u00a0")).join(" · "), "counts"));
+  left.append(head, bar, counts);
   right.append(...question.misconceptions.map((said) => thought(said, "", said.title)));
   right.append(...question.stuck.map((said) => thought(said, "stuck", `stuck at: ${said.title}`)));
   if (question.demo) {
@@ -108,8 +110,7 @@ document.querySelector("#stop").addEventListener("click", () => exercise({ do: "
 view.addEventListener("change", listen);
 
 setInterval(() => {
-  const left = ends === null ? null : Math.max(0, Math.round(ends - Date.now() / 1000 - offset));
-  document.querySelector(".timer").textContent =
-    left === null ? "" : `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+  const left = Math.round(ends - Date.now() / 1000 - offset);
+  document.querySelector(".timer").textContent = left > 0 ? `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}` : "";
 }, 250);
 listen();

@@ -94,12 +94,15 @@ for (const section of document.querySelectorAll(".lab")) {
   const decided = async () => {
     const [status, value] = await ask(`labs/${lab}/requests`);
     if (status !== 200) return;
-    const boxes = value.overruled.map((one) => ["teacher", `Your teacher gave ${points(one.points)} points for ${one.question}: ${one.why}`]);
-    for (const one of value.requests) {
-      boxes.push(["", `You asked (${one.at}): ${one.text}${one.answer ? "" : " – There is no answer yet."}`]);
-      if (one.answer) boxes.push(["teacher", `Answer: ${one.answer}`]);
-    }
-    section.querySelector(".teachers").replaceChildren(...boxes.map(([kind, words]) => element("p", words, `box ${kind}`)));
+    // What a teacher changed stands in the feedback, where there is one.
+    const boxes = list.querySelector(".feedback") ? [] : value.overruled.map((one) => ["teacher", `Your teacher gave ${points(one.points)} points for ${one.question}: ${one.why}`]);
+    for (const one of value.requests)
+      boxes.push([one.answer && "teacher", `You asked (${one.at}): ${one.text}`, one.answer ? `Answer: ${one.answer}` : "There is no answer yet."]);
+    section.querySelector(".teachers").replaceChildren(...boxes.map(([kind, ...lines]) => {
+      const box = element("div", "", `box ${kind}`);
+      box.append(...lines.map((words) => element("p", words)));
+      return box;
+    }));
     asking.hidden = !list.querySelector(".attempt:not([data-state=waiting])") || value.requests.some((one) => !one.answer);
   };
   asking.querySelector("button").addEventListener("click", async () => {

@@ -61,8 +61,8 @@ function named(of) {
   return made;
 }
 
-// What is wrong comes first, then whose points are lowest.
-const trouble = (of) => of.status === "fault" ? 0 : of.waiting ? 2 : of.status === "" ? 4 : of.status === "graded" ? 3 : 1;
+// What is wrong and costs points comes first, then whose points are lowest.
+const trouble = (of) => of.status === "fault" ? 0 : of.waiting ? 2 : of.status === "" ? 4 : of.status === "graded" || of.score >= most ? 3 : 1;
 
 function row(of) {
   const made = element("tr"), who = element("td");
@@ -102,7 +102,8 @@ async function show() {
   const answer = await fetch(`${base}team/${lab}/state`, { headers: { "X-XSRFToken": xsrf, Accept: "application/json" } });
   const state = await answer.json();
   if (!answer.ok) { said.textContent = state.message; return; }
-  const wait = state.queue ? `${state.queue} wait, about ${state.seconds} s` : "No notebook waits";
+  const here = `${state.students.filter((of) => of.attempts).length} of ${state.students.length} have handed in`;
+  const wait = state.queue ? `${here}; ${state.queue} wait, about ${state.seconds} s` : `${here}; no notebook waits`;
   document.querySelector("#queue").classList.toggle("busy", state.queue > 0);
   document.querySelector("#queue").textContent = state.trouble ? `${wait}. Grading is in trouble: ${state.trouble}` : `${wait}.`;
   document.querySelector("#grade").disabled = Boolean(state.grading);
