@@ -72,7 +72,7 @@ def _wrong(result: SubmissionResult) -> list[str]:
     return words or (notes if result.status != "graded" else [])
 
 
-def _numbered(numbers: Sequence[int]) -> str:
+def _numbered(numbers: list[int]) -> str:
     """Questions by their numbers: "Q1, Q3"; "Q2–Q6" for three or more in a row."""
     if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
         return f"Q{numbers[0]}–Q{numbers[-1]}"
