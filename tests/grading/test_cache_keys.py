@@ -29,7 +29,9 @@ def package(tmp_path, monkeypatch) -> Iterator[Path]:
 
 
 def test_what_judges_has_everybody_graded_again_and_what_shows_nobody(package):
-    places = {path.name for path in package.iterdir() if path.suffix == ".py" or [*path.glob("*.py")]}
+    places = {
+        path.name for path in package.iterdir() if path.suffix in (".py", ".toml") or [*path.glob("*.py")]
+    }
     assert places == SHOWS | {name.partition("/")[0] for name in JUDGES} and SHOWS.isdisjoint(JUDGES)
     digests = []
     for place in ("", *sorted(SHOWS), *JUDGES):
