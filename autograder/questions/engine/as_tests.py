@@ -36,8 +36,8 @@ RULES = {
 #: Kind of difference (``compare.difference``) -> message. It names no size, since a shape could encode a hidden input.
 _SENTENCES = {
     "nothing": "your function returns None: does it return its result?",
-    "kind": "your function returns another kind of value than the text trials for",
-    "results": "your function returns another number of results than the text trials for",
+    "kind": "your function returns another kind of value than the text asks for",
+    "results": "your function returns another number of results than the text asks for",
     "keys": "the keys of what your function returns are not the right ones",
     "shape": "the shape of what your function returns is not right",
     "size": "what your function returns is far too large",
