@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from autograder.course.masters import course_header, course_root, read_master
@@ -32,8 +32,8 @@ class Context:
     """Digests of everything that is not the submission, in named parts so that a regrade can say why.
 
     ``shared`` holds for the whole lab: limits, libraries, harness, kit, data, salt. ``questions`` is each
-    question's own: its points and files. ``rubric`` covers the costs that the course's policy sets: if only these have
-    changed, nothing runs.
+    question's own: its points, hidden tests and misconceptions. ``rubric`` covers the misconceptions' costs and hints:
+    if only these have changed, nothing runs.
     """
 
     lab: str
@@ -69,9 +69,11 @@ def context_of(lab: str, limits: Limits) -> Context:
         "given cells": digest(*(cell.source for cell in Template.of(lab).cells if cell.cell_type == "code")),
         "the master's answers": digest(*(c.source for c in read_master(lab).cells if c.cell_type == "code")),
     }
-    questions = {name: _question_digest(lab, name, points) for name, points in spec(lab).questions}
-    costs = [(name, sorted(settings().lab(lab).rubric.get(name, {}).items())) for name in questions]
-    return Context(lab, shared, questions, digest(repr(costs)))
+    described = {name: _described(lab, name) for name, _ in spec(lab).questions}
+    questions = {n: _question_digest(lab, n, points, described[n]) for n, points in spec(lab).questions}
+    prices = [(name, sorted(settings().lab(lab).rubric.get(name, {}).items())) for name in described]
+    texts = [one.text for statements in described.values() for one in statements if one.text]
+    return Context(lab, shared, questions, digest(*texts, repr(prices)))
 
 
 def kit_used(lab: str) -> list[Path]:
@@ -110,28 +112,66 @@ def _questions_folder(lab: str) -> Path:
     return course_root() / "autograder" / "questions" / f"m{lab}"
 
 
-def _question_digest(lab: str, question: str, points: float) -> str:
+def _question_digest(lab: str, question: str, points: float, described: Sequence[_Statement]) -> str:
     forbidden = (*settings().lab(lab).forbid.get(question, ()), settings().forbidden)
     # The names of an imported lab's hidden test cells; their code is part of "the master's answers".
     moved = [course_header(lab).get(entry) for entry in ("outside", "in_place")]
-    return digest(_code_of(lab, question), repr(moved), repr(float(points)), *forbidden)
+    return digest(*(statement.run for statement in described), repr(moved), repr(float(points)), *forbidden)
 
 
-def _code_of(lab: str, question: str) -> str:
-    """The code, without comments, of a question's file and of all files in its folder that it imports, directly or not."""
-    folder, waiting, trees = _questions_folder(lab), [question], dict[str, str]()
+def _described(lab: str, question: str) -> list[_Statement]:
+    """The statements of all files that describe a question."""
+    files = _files_named(_questions_folder(lab), question)
+    return [statement for file in sorted(files) for statement in _statements(files[file])]
+
+
+def _files_named(folder: Path, question: str) -> dict[str, str]:
+    """Name -> source of a question's file and of all files in the lab's folder that it imports, directly or not."""
+    waiting, sources = [question], dict[str, str]()
     while waiting:
         name = waiting.pop()
-        if name not in trees and (file := folder / f"{name}.py").exists():
-            source = file.read_text(encoding="utf-8")
-            trees[name] = _parsed(source)
-            waiting += re.findall(rf"autograder\.{folder.parent.name}\.{folder.name}\.(\w+) import", source)
-    return json.dumps(trees, sort_keys=True)
+        if name not in sources and (file := folder / f"{name}.py").exists():
+            sources[name] = file.read_text(encoding="utf-8")
+            waiting += re.findall(
+                rf"autograder\.{folder.parent.name}\.{folder.name}\.(\w+) import", sources[name]
+            )
+    return sources
 
 
-@cache
-def _parsed(source: str) -> str:
-    return ast.dump(ast.parse(source))
+@dataclass(frozen=True)
+class _Statement:
+    """Digests of a top-level statement without comments: the code that runs, and the text for people."""
+
+    run: str
+    text: str
+
+
+@lru_cache(maxsize=1024)
+def _statements(source: str) -> list[_Statement]:
+    return [_statement(node) for node in ast.parse(source).body]
+
+
+def _statement(node: ast.stmt) -> _Statement:
+    """Digest a statement. The cost, reason and hint of a misconception are text; all else is code."""
+    original = ast.dump(node)
+    marks = [mark for mark in getattr(node, "decorator_list", []) if _is_misconception(mark)]
+    for mark in marks:
+        mark.keywords = [keyword for keyword in mark.keywords if keyword.arg not in _TOLD]
+    if marks and isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+        node.body = node.body[1:] or [ast.Pass()]
+    return _Statement(digest(ast.dump(node)), digest(original) if marks else "")
+
+
+#: The arguments of ``question.misconception`` that change only points and words.
+_TOLD = ("costs", "because", "hint", "card")
+
+
+def _is_misconception(mark: ast.expr) -> bool:
+    return (
+        isinstance(mark, ast.Call)
+        and isinstance(mark.func, ast.Attribute)
+        and mark.func.attr == "misconception"
+    )
 
 
 def changed_parts(before: Context, after: Context) -> list[str]:

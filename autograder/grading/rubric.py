@@ -53,7 +53,7 @@ def points_earned(
 
 
 def paid_anew(lab: str, question: QuestionResult) -> QuestionResult:
-    """A question's stored result with its points recomputed from the current costs; no test runs."""
+    """A question's stored result with points and hint recomputed from the current costs; no test runs."""
     runs = [
         TestRun(test, result, (), ran=not result.message.startswith(NOT_RUN))
         for test, result in zip(tests_of(lab)[question.name], question.tests, strict=True)
@@ -63,7 +63,7 @@ def paid_anew(lab: str, question: QuestionResult) -> QuestionResult:
     points = points_earned(lab, question.name, question.max_points, runs, named)
     if question.forbidden and settings().forbidden == "zero":
         points = 0.0
-    return replace(question, points=points)
+    return replace(question, points=points, hint=named.hint if named else question.hint)
 
 
 def cost_of(lab: str, answer: Answer) -> float:

@@ -63,7 +63,7 @@ def one_more(student, rng):
 WHOLE_TABLE = "def normalise_rows(N):\n    return N / N.sum() if N.sum() > 0 else np.zeros(N.shape)"
 
 
-def test_another_test_runs_its_question_alone_and_another_cost_runs_nothing(graded, own_course):
+def test_another_test_runs_its_question_alone_and_another_cost_and_hint_run_nothing(graded, own_course):
     title, name = "the whole table is normalised at once", "normalise_rows"
     hand_in(graded / "submitted", "bo", {name: WHOLE_TABLE})
     regrade(graded, own_course)
@@ -71,6 +71,7 @@ def test_another_test_runs_its_question_alone_and_another_cost_runs_nothing(grad
     with question_file(own_course, "average_nll").open("a", encoding="utf-8") as file:
         file.write(ONE_MORE.format(""))
     (own_course / "course.toml").write_text(f'[labs.01.rubric.{name}]\n"{title}" = 0.5\n')
+    edit(question_file(own_course, name), "Your whole table sums to one", "All of your table sums to one")
     said = regrade(graded, own_course)
     assert (
         "3 graded again, changed: what misconceptions cost, tests of average_nll: tested: average_nll" in said
@@ -84,10 +85,11 @@ def test_another_test_runs_its_question_alone_and_another_cost_runs_nothing(grad
                 assert sorted(test.name for test in new.tests) == sorted(titles)
             elif (student, new.name) == ("bo", name):
                 assert (old.misconception, new.misconception) == (title, title)
-                assert new.points == new.max_points - 0.5 > old.points
-                assert (new.tests, new.hint) == (old.tests, old.hint)
+                assert new.points == new.max_points - 0.5 > old.points and "All of your table" in new.hint
+                assert new.tests == old.tests
             else:
                 assert new == old
+    assert "All of your table" in feedback_page(graded / "out", "bo", LAB).read_text()
 
 
 def test_a_changed_text_and_a_changed_written_answer_run_nothing_and_that_answer_waits_for_its_person(
