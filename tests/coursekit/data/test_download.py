@@ -220,4 +220,4 @@ def test_the_command_lists_what_there_is_and_an_unknown_corpus_is_answered_with_
     assert "tatoeba" in listed.out and "CC BY" in listed.out and not listed.err
     assert main(["makemore", "wikipedia"]) == 2
     said = capsys.readouterr().err
-    assert "no corpus 'wikipedia'; there are multi30k" in said and said.count("\n") == 1
+    assert "no corpus 'wikipedia': choose one of multi30k" in said and said.count("\n") == 1
