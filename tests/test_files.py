@@ -113,4 +113,4 @@ def test_a_secret_on_a_disk_without_permissions_is_said(tmp_path, capsys):
     assert capsys.readouterr().err == ""
     secret.chmod(0o666)
     say_if_others_may_read(secret)
-    assert "everybody with an account on this machine may read it" in capsys.readouterr().err
+    assert "everybody with an account on this machine can read it" in capsys.readouterr().err
