@@ -73,9 +73,8 @@ def test_another_test_runs_its_question_alone_and_another_cost_and_hint_run_noth
     (own_course / "course.toml").write_text(f'[labs.01.rubric.{name}]\n"{title}" = 0.5\n')
     edit(question_file(own_course, name), "Your whole table sums to one", "All of your table sums to one")
     said = regrade(graded, own_course)
-    assert (
-        "3 graded again, changed: what misconceptions cost, tests of average_nll: tested: average_nll" in said
-    )
+    reason = "3 graded again, changed: what misconceptions cost, tests of average_nll"
+    assert f"{reason}: tested: average_nll (2 of them)" in said
     for student, earlier in before.items():
         now = stored(graded, student)
         assert now.tested == ("average_nll",)
