@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -42,18 +41,6 @@ def _single_input(value: Any) -> Any:
 
 def _numpy_number(value: Any) -> Any:
     return {float: np.float64, int: np.int64}.get(type(value), lambda same: same)(value)
-
-
-def _fraction(value: Any) -> Any:
-    return Fraction(value) if type(value) is float and np.isfinite(value) else value
-
-
-def _array_of_fractions(value: Any) -> Any:
-    if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or not np.isfinite(value).all():
-        return value
-    exact = np.empty(value.shape, object)
-    exact.flat = [Fraction(number) for number in value.flat]
-    return exact
 
 
 def _tensor(value: Any) -> Any:
@@ -98,8 +85,6 @@ def _other_names(function: Any) -> Any:
 STYLES: dict[str, Change] = {
     "single precision at the end": _result(_each(_single)),
     "NumPy's numbers": _result(_each(_numpy_number)),
-    "fractions": _result(_each(_fraction)),
-    "arrays of fractions": _result(_each(_array_of_fractions)),
     "tensors for arrays": _result(_each(_tensor)),
     "lists for arrays": _result(_each(_list)),
     "tuples for lists": _result(_each(lambda value: value, tuple)),
@@ -118,8 +103,7 @@ REFUSED = {
 #: they come first.
 TOGETHER = (
     ("arguments of other names", "works on copies", "single precision at the end", "tuples for lists"),
-    ("NumPy's numbers", "arrays of fractions", "lists for tuples"),
-    ("fractions", "tensors for arrays", "single precision on the way"),
+    ("NumPy's numbers", "tensors for arrays", "lists for tuples", "single precision on the way"),
     ("lists for arrays",),
 )
 

@@ -23,9 +23,9 @@ AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe.min.js"
 SCREENS = {"hall": (1920, 1080), "laptop": (1366, 768), "old": (1024, 768), "phone": (390, 844)}
 
 #: Functions of the page, which its tests evaluate: each file says what it does.
-SETTLED, FAULTS, WIDEN, MOVE = (
+SETTLED, FAULTS, WIDEN, MOVE, FIT = (
     Path(__file__).with_name(f"{name}.js").read_text(encoding="utf-8")
-    for name in ("settled", "faults", "widen", "move")
+    for name in ("settled", "faults", "widen", "move", "fit")
 )
 
 

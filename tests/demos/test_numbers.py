@@ -77,13 +77,6 @@ def test_04_merges_are_those_of_lab_04s_tokenizer(demo: Demo) -> None:
     assert ask("demo.history('rhyme').slice(1, 3).map((s) => s.often)") == [13, 12]
 
 
-def test_05_the_recording_begins_with_knowing_nothing_and_ends_with_neighbours(demo: Demo) -> None:
-    ask = demo("05_word_map")
-    assert ask("data.loss[0]") == approx(6 * np.log(2), abs=1e-3)
-    inside, outside = np.array(ask("data.alike")).T
-    assert abs(inside[0] - outside[0]) < 0.05 < 0.4 < inside[-1] - outside[-1]
-
-
 def test_06_hands_show_the_labs_table(demo: Demo) -> None:
     table = np.array(demo("06_clock_hands")("Array.from({length: 49}, (_, t) => demo.row(t, 100))"))
     assert table == approx(sinusoidal(49, 8, 100.0), abs=1e-6)
@@ -207,9 +200,9 @@ def heads_off(model: Any, off: str) -> Iterator[None]:
 INSIDE = {"sentence": "I don't know what you want.", "to": "de", "prefix": "", "off": ""}
 
 
-@pytest.mark.parametrize("off", ["", "e0.1 d1.3 c0.2"])
-def test_12_inside_every_map_and_logit_is_pytorchs_also_with_heads_off(demo: Demo, off: str) -> None:
+def test_12_inside_every_map_and_logit_is_pytorchs_also_with_heads_off(demo: Demo) -> None:
     ask, machine = demo("12_inside"), Translator.load(data.path("tatoeba/translator.pt"))
+    off = "e0.1 d1.3 c0.2"
     state = {**INSIDE, "off": off}
     words = ask("demo.run(value, data).words", state)
     source = torch.tensor(machine.sources([INSIDE["sentence"]], "de"))
@@ -250,10 +243,7 @@ def test_12_inside_one_number_is_a_query_times_a_key_and_one_head_alone_holds_th
 def test_13_pairs_patches_and_mel_frames_are_those_of_the_mask_the_image_and_the_lab(demo: Demo) -> None:
     from sklearn.datasets import load_digits
 
-    ask = demo("13_mask_gallery")
-    count = "Array.from({length: 49}, (_, n) => demo.allows(value, 5, Math.floor(n / 7), n % 7)).filter(Boolean).length"
-    for kind in ("full", "causal", "local", "dilated", "global"):
-        assert ask("demo.pairs(value, 7, 5)", kind) == ask(count, kind)
+    assert demo("13_mask_gallery")("['full', 'causal'].map((kind) => demo.pairs(kind, 7, 5))") == [49, 28]
     ask, found = demo("13_vit_patches"), load_digits()
     image = np.array(ask("demo.image({digit: 4, ink: ''}, data)")).reshape(8, 8)
     assert np.array_equal(image * 16, found.images[found.target == 4][0])

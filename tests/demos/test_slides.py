@@ -10,7 +10,7 @@ import pytest
 from coursekit.demos import bundle, formulas, slides
 from playwright.sync_api import Browser, Page, expect
 
-from tests.demos.stage import EACH_IN_PROOF, opened, serious
+from tests.demos.stage import EACH_IN_PROOF, FIT, opened, serious
 
 pytestmark = pytest.mark.xdist_group("site")
 
@@ -116,16 +116,6 @@ def test_a_demo_in_a_slide_has_the_keys_for_each_scene_and_hands_them_back(
         page.keyboard.press("ArrowLeft")
         page.wait_for_function(f"Reveal.getIndices().h === {after - 1}")
         assert scenes >= 3
-
-
-#: How far a slide's parts run over its edge, and its smallest type, both in pixels.
-FIT = """() => {
-  const slide = Reveal.getCurrentSlide(), box = slide.getBoundingClientRect();
-  const parts = [...slide.children].filter((part) => part.tagName !== 'ASIDE' && part.getClientRects().length);
-  const over = parts.map((part) => part.getBoundingClientRect()).map((part) => Math.max(part.bottom - box.bottom, part.right - box.right));
-  const texts = [...slide.querySelectorAll('h1,h2,p')].filter((text) => !text.closest('aside'));
-  return [Math.max(...over), Math.min(99, ...texts.map((text) => parseFloat(getComputedStyle(text).fontSize)))];
-}"""
 
 
 @pytest.mark.parametrize("screen", ["laptop", "phone"])
