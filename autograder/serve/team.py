@@ -16,7 +16,6 @@ from autograder.errors import UserError
 from autograder.pages.render import plain
 from autograder.run.recorder import open_gradebook
 from autograder.serve import rules
-from autograder.serve.hand_in import script_named
 from autograder.serve.handlers import Failure, Handler, number
 from autograder.serve.journal import Attempt, Event, Journal
 from autograder.startup.one_thread import ONE_THREAD
@@ -33,7 +32,7 @@ class Team(Handler):
     def get(self, lab: str) -> None:
         self.person(team=True)
         self.page(
-            "team.html.j2", script_named("team.js"), lab=self.lab(lab), title=spec(lab).title,
+            "team.html.j2", "team.js", lab=self.lab(lab), title=spec(lab).title,
             questions=spec(lab).questions, most=spec(lab).max_score, labs=self.service.options.labs,
         )  # fmt: skip
 
