@@ -437,7 +437,3 @@ def _resource_error(error: BaseException) -> str | None:
 _OF_THE_DISK = (
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EIO, errno.ENOTDIR,
 )  # fmt: skip
-
-
-if __name__ == "__main__":
-    main()

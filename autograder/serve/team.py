@@ -46,10 +46,8 @@ class State(Handler):
         by_student: dict[str, list[Attempt]] = {person.student: [] for person in class_list().people}
         for attempt in journal.attempts(self.lab(lab)):
             by_student.setdefault(attempt.student, []).append(attempt)
-        asked = {
-            request["student"]: request
-            for request in requests_of(journal.events("request", "answer", lab=lab))
-        }
+        requests = requests_of(journal.events("request", "answer", lab=lab))
+        asked = {request["student"]: request for request in requests}
         waiting = len(service.queue)
         self.answer(
             {
@@ -73,19 +71,14 @@ def _row(
     longer = extension_of(lab, student)
     request = asked.get(student)
     verdict = counting.verdict if counting else None
+    status = verdict.status if verdict else "waiting" if attempts else ""
     return {
         "student": student,
         "name": person.name if person else "",
         "section": person.section if person else "",
         "attempts": len(attempts),
         "waiting": sum(attempt.verdict is None for attempt in attempts),
-        "status": ""
-        if not attempts
-        else "waiting"
-        if verdict is None
-        else "fault"
-        if verdict.fault
-        else verdict.status,
+        "status": "fault" if verdict and verdict.fault else status,
         "score": verdict.score if verdict else None,
         "receipt": counting.receipt if counting else "",
         "last": attempts[-1].receipt if attempts else "",

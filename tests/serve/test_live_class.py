@@ -99,7 +99,8 @@ def test_the_class_is_graded_for_good_by_what_counts_and_what_the_team_decided(s
         assert answer.status == 200, answer.body
     rows = {row["student"]: row for row in json.loads((served.out / "results.json").read_text())}
     assert rows["s0"]["score"] == rows["s0"]["max_score"], "by the tests"
-    assert "Too late." in feedback_page(served.out, "s0", LAB).read_text(encoding="utf-8")
+    page = feedback_page(served.out, "s0", LAB).read_text(encoding="utf-8")
+    assert "Too late." in page and "gave 1 point" in page
 
 
 def test_a_worker_that_is_busy_ends_with_the_service(served):
