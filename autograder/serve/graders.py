@@ -60,13 +60,7 @@ class Graders:
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Start grading, beginning with attempts left from the last run. Returns when every first worker is ready.
-
-        Raises ``GradingError`` if this machine cannot grade.
-        """
-        for attempt in self.journal.open():
-            if attempt.lab in self.assignments:
-                self.queue.put(attempt)
+        """Start grading once every first worker is ready. Raises ``GradingError`` if this machine cannot grade."""
         graders = [_WarmWorkers(self.assignments) for _ in range(self.queue.workers)]
         with ThreadPoolExecutor(len(graders)) as pool:
             list(pool.map(lambda workers: workers.ready(next(iter(self.assignments))), graders))

@@ -154,7 +154,7 @@ class StartStop(Handler):
             minutes = wish.get("minutes")
             if minutes is not None:
                 minutes = number(minutes, LONGEST, f"An exercise lasts at most {LONGEST} minutes")
-            exercise = Exercise(now, now + 60 * minutes if minutes else None)
+            exercise = Exercise(now, now + 60 * minutes if minutes is not None else None)
         elif wish.get("do") == "stop" and exercise is not None:
             exercise = replace(exercise, stopped=now)
         else:

@@ -146,6 +146,9 @@ class Service:
         for lab in self.options.labs:  # a killed service may have stored a verdict without laying it out
             for student in {attempt.student for attempt in self.journal.attempts(lab)}:
                 self.try_to_lay_out(lab, student)
+        for attempt in self.journal.open():
+            if attempt.lab in self.options.labs:
+                self.queue.put(attempt)
         if self.part is not None:
             self.part.start()
 

@@ -6,7 +6,6 @@ import dataclasses
 import json
 import random
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -27,12 +26,10 @@ from autograder.run.pipeline import ClassResult
 from autograder.run.plan import Plan
 from tests.fixtures.html_reader import read
 
-Make = Callable[..., SubmissionResult]
-Submit = Callable[..., str]
 QUESTIONS = (("one_hot", 4.0), ("softmax", 6.0))
 
 
-def scored(make_result: Make, *points: tuple[float, float]) -> list[SubmissionResult]:
+def scored(make_result, *points: tuple[float, float]) -> list[SubmissionResult]:
     return [make_result(f"s{index:02}", *pair) for index, pair in enumerate(points)]
 
 

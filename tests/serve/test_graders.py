@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -83,13 +84,6 @@ def test_what_a_misconception_returns_is_computed_anew_for_other_inputs_and_once
 
 
 def test_a_grader_lives_through_whatever_an_attempt_brings_about(tmp_path, monkeypatch):
-    class Kept:
-        def open(self) -> list[Attempt]:
-            return []
-
-        def finish(self, *_: object) -> bool:
-            return True
-
     told: list[Attempt] = []
 
     def tell(attempt: Attempt) -> None:
@@ -100,7 +94,7 @@ def test_a_grader_lives_through_whatever_an_attempt_brings_about(tmp_path, monke
     monkeypatch.setattr(graders, "AGAIN_AFTER", 0.01)
     monkeypatch.setattr(graders._WarmWorkers, "ready", lambda *_: None)
     monkeypatch.setattr(graders._WarmWorkers, "grade", lambda *_: None)
-    queue, kept = FairQueue(2), cast(Any, Kept())
+    queue, kept = FairQueue(2), cast(Any, SimpleNamespace(finish=lambda *_: None))
     working = Graders(kept, queue, {LAB: cast(Any, None)}, tell)
     working.start()
     for number in range(6):
