@@ -11,8 +11,9 @@ import json
 import os
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from rich.console import Console
@@ -42,31 +43,34 @@ console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 _OPTIONS = tomllib.loads(Path(__file__).with_name("options.toml").read_text(encoding="utf-8"))
 
 
-def _given(name: str, **more: Any) -> Any:
-    """An argument or option of ``options.toml``."""
-    typed, help_ = _OPTIONS[name]
-    if not typed.startswith("-"):
-        return typer.Argument(metavar=typed, help=help_, **more)
-    option, _, metavar = typed.partition(" ")
-    return typer.Option(option, metavar=metavar or None, help=help_, **more)
-
-
 def _full_name(lab: str) -> str:
     from autograder.course.masters import lab_name
 
     return lab_name(lab)
 
 
-Lab = Annotated[str, _given("LAB", parser=_full_name)]
-Labs = Annotated[list[str] | None, _given("LABS", parser=_full_name)]
-Json = Annotated[Path | None, _given("json")]
-Submitted = Annotated[Path, _given("submitted")]
-Collected = Annotated[Path, _given("collected")]
-Out = Annotated[Path, _given("out")]
-Graded = Annotated[Path, _given("graded")]
-Live = Annotated[Path, _given("live")]
-Jobs = Annotated[int | None, _given("jobs", min=1)]
-Engine = Annotated[str, _given("engine")]
+def _given(name: str, **more: Any) -> Any:
+    """The argument or option of ``options.toml`` with this name. Where it says LAB, a lab's number will do."""
+    typed, help_, *limits = _OPTIONS[name.strip("_")]
+    more |= {"help": help_, **({"parser": _full_name} if "LAB" in typed else {}), **dict(*limits)}
+    if not typed.startswith("-"):
+        return typer.Argument(metavar=typed, **more)
+    option, _, metavar = typed.partition(" ")
+    return typer.Option(option, metavar=metavar or None, **more)
+
+
+def _command(panel: str, under: typer.Typer = app) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Makes a function a command, whose parameters have the names of ``options.toml``."""
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(function)
+        function.__annotations__ = {
+            name: hint if name == "return" else Annotated[hint, _given(name)] for name, hint in hints.items()
+        }
+        name = function.__name__.strip("_").replace("_", "-")
+        return under.command(name, rich_help_panel=panel)(function)
+
+    return add
 
 
 def _show_version(wanted: bool) -> None:
@@ -104,115 +108,107 @@ def _write_json(path: Path | None, data: object) -> None:
         write_atomically(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
-@app.command(rich_help_panel=GRADE)
+@_command(GRADE)
 def grade(
-    lab: Lab, submitted: Submitted, out: Out, jobs: Jobs = None, engine: Engine = "local", file: Json = None
+    lab: str,
+    submitted: Path,
+    out: Path,
+    jobs: int | None = None,
+    engine: str = "local",
+    json_file: Path | None = None,
 ) -> None:
     """Grade a class; what is already graded and unchanged is kept."""
     from autograder.cli.grade import grade_and_show
 
-    grade_and_show(lab, submitted, out, jobs=jobs, engine=engine, json_file=file, console=console)
+    grade_and_show(lab, submitted, out, jobs=jobs, engine=engine, json_file=json_file, console=console)
 
 
-@app.command(rich_help_panel=GRADE)
+@_command(GRADE)
 def regrade(
-    lab: Lab,
-    submitted: Submitted,
-    out: Out,
-    jobs: Jobs = None,
-    engine: Engine = "local",
-    all_again: Annotated[bool, _given("all")] = False,
-    json_file: Json = None,
+    lab: str,
+    submitted: Path,
+    out: Path,
+    jobs: int | None = None,
+    engine: str = "local",
+    all_: bool = False,
+    json_file: Path | None = None,
 ) -> None:
     """Grade again what changed, and say what was redone and why."""
     from autograder.cli.grade import grade_and_show
 
     grade_and_show(
         lab, submitted, out, jobs=jobs, engine=engine, json_file=json_file, console=console,
-        force=all_again, say_why=True,
+        force=all_, say_why=True,
     )  # fmt: skip
 
 
-@app.command(rich_help_panel=GRADE)
-def report(out: Graded, lab: Annotated[str | None, _given("lab_or_term", parser=_full_name)] = None) -> None:
+@_command(GRADE)
+def report(graded: Path, lab_or_term: str | None = None) -> None:
     """Write the class report of a lab again, or the whole term's: with the points that people entered in Formgrader.
 
     The term's says what each student has over the labs, and who is falling behind on which idea.
     """
     from autograder.cli.rewrite import rewrite, write_term
 
-    if lab is not None:
-        console.print(f"✓ {rewrite(lab, out)[0]}", markup=False)
+    if lab_or_term is not None:
+        console.print(f"✓ {rewrite(lab_or_term, graded)[0]}", markup=False)
         return
-    _, paths = write_term(out, console)
+    _, paths = write_term(graded, console)
     for path in paths:
         console.print(f"✓ {path}", markup=False)
 
 
-@app.command(rich_help_panel=GRADE)
-def feedback(lab: Lab, out: Graded) -> None:
+@_command(GRADE)
+def feedback(lab: str, graded: Path) -> None:
     """Write every feedback page again, with the scores and comments that people entered in Formgrader."""
     from autograder.cli.rewrite import rewrite
 
-    console.print(f"✓ {rewrite(lab, out)[1]} pages in {out / 'feedback'}")
+    console.print(f"✓ {rewrite(lab, graded)[1]} pages in {graded / 'feedback'}")
 
 
-@app.command(rich_help_panel=GRADE)
+@_command(GRADE)
 def export(
-    form: Annotated[str, _given("form")],
-    lab: Lab,
-    out: Graded,
-    to: Annotated[Path | None, _given("export_to")] = None,
-    roster: Annotated[Path | None, _given("roster")] = None,
+    form: str, lab: str, graded: Path, export_to: Path | None = None, roster: Path | None = None
 ) -> None:
     """Write the results, with what people entered in Formgrader, for another system."""
     from autograder.cli.rewrite import export_results
     from autograder.cli.say import say
     from autograder.run.world_readable import refuse_world_readable
 
-    refuse_world_readable(*filter(None, [to]))
-    made = export_results(form, lab, out, to, roster=roster)
+    refuse_world_readable(*filter(None, [export_to]))
+    made = export_results(form, lab, graded, export_to, roster=roster)
     folder = os.path.commonpath(made.paths) if made.paths else ""
     say(console, "export", paths=made.paths, folder=folder, notes=made.notes)
 
 
-@app.command(rich_help_panel=GRADE)
-def collect(
-    source: Annotated[Path, _given("source")],
-    lab: Lab,
-    submitted: Collected,
-    kind: Annotated[str, _given("kind")] = "auto",
-    times: Annotated[Path | None, _given("times")] = None,
-) -> None:
+@_command(GRADE)
+def collect(source: Path, lab: str, collected: Path, kind: str = "auto", times: Path | None = None) -> None:
     """Put the notebooks of a bulk download (Canvas, Moodle, or a folder a student) where grading looks for them."""
     from autograder.cli.say import say
     from autograder.collect import collect as gather
 
-    say(console, "collect", done=gather(source, submitted, lab, kind=kind, times=times), submitted=submitted)
+    done = gather(source, collected, lab, kind=kind, times=times)
+    say(console, "collect", done=done, submitted=collected)
 
 
-@app.command(rich_help_panel=GRADE)
-def formgrader(
-    out: Graded,
-    port: Annotated[int, _given("lab_port")] = 8888,
-    browser: Annotated[bool, _given("browser")] = True,
-) -> None:
+@_command(GRADE)
+def formgrader(graded: Path, lab_port: int = 8888, browser: bool = True) -> None:
     """Open nbgrader's Formgrader on a graded class."""
     from autograder.nbgrader_plugin.formgrader import serve
 
-    raise typer.Exit(serve(out, port, browser))
+    raise typer.Exit(serve(graded, lab_port, browser))
 
 
-@app.command(rich_help_panel=LIVE)
+@_command(LIVE)
 def serve(
-    labs: Annotated[list[str], _given("labs_taken", parser=_full_name)],
-    out: Live,
-    port: Annotated[int, _given("port", min=1, max=65535)] = 8787,
-    address: Annotated[str, _given("address")] = "127.0.0.1",
-    url: Annotated[str | None, _given("url")] = None,
-    jobs: Jobs = None,
-    hub: Annotated[bool, _given("hub")] = False,
-    lti: Annotated[bool, _given("lti")] = False,
+    labs_taken: list[str],
+    live: Path,
+    port: int = 8787,
+    address: str = "127.0.0.1",
+    url: str | None = None,
+    jobs: int | None = None,
+    hub: bool = False,
+    lti: bool = False,
 ) -> None:
     """Run a live class: students get verdicts at once, the lecturer sees the room's misconceptions."""
     from autograder.cli.serve import serve as run
@@ -220,45 +216,41 @@ def serve(
     if hub and lti:
         raise UserError("Give --hub or --lti: only one of them can identify people.")
     run(
-        labs, out, address=address, port=port, url=url, jobs=jobs, hub=hub, lti=lti,
+        labs_taken, live, address=address, port=port, url=url, jobs=jobs, hub=hub, lti=lti,
         console=console,
     )  # fmt: skip
 
 
-@app.command(rich_help_panel=LIVE)
+@_command(LIVE)
 def invite(
-    out: Live,
-    names: Annotated[list[str] | None, _given("names")] = None,
-    team: Annotated[list[str] | None, _given("team")] = None,
-    url: Annotated[str, _given("served_at")] = "http://localhost:8787/",
-    to: Annotated[Path | None, _given("links_to")] = None,
+    live: Path,
+    names: list[str] | None = None,
+    team: list[str] | None = None,
+    served_at: str = "http://localhost:8787/",
+    links_to: Path | None = None,
 ) -> None:
     """Make invitation links to a live class for the class list's students, without a hub."""
     from autograder.cli.serve import invite as make
 
-    make(out, url=url, team=team or [], again=names or [], to=to or out / "invitations.csv", console=console)
+    to = links_to or live / "invitations.csv"
+    make(live, url=served_at, team=team or [], again=names or [], to=to, console=console)
 
 
-@app.command(rich_help_panel=PREPARE)
-def release(lab: Lab, out: Annotated[Path, _given("bundle")]) -> None:
+@_command(PREPARE)
+def release(lab: str, bundle: Path) -> None:
     """Write a student's bundle: the notebook, the kit, the data; no solution, no hidden test."""
     from autograder.course.release import download_note
     from autograder.course.release import release as write
     from autograder.course.soundness import require_sound
 
     require_sound([lab])
-    console.print(f"✓ {write(lab, out)}")
+    console.print(f"✓ {write(lab, bundle)}")
     if note := download_note(lab):
         console.print(f"[yellow]![/] {note}")
 
 
-@app.command(rich_help_panel=PREPARE)
-def simulate(
-    lab: Lab,
-    out: Annotated[Path, _given("class")],
-    students: Annotated[int, _given("students")] = 30,
-    hostile: Annotated[bool, _given("hostile")] = True,
-) -> None:
+@_command(PREPARE)
+def simulate(lab: str, class_: Path, students: int = 30, hostile: bool = True) -> None:
     """Make a class of submissions: honest, wrong in named ways, unlucky, broken, hostile."""
     from collections import Counter
 
@@ -266,13 +258,14 @@ def simulate(
     from autograder.course.soundness import require_sound
 
     require_sound([lab])
-    kinds = Counter(write(lab, students, out, hostile=hostile).values())
+    kinds = Counter(write(lab, students, class_, hostile=hostile).values())
     console.print(
-        f"✓ {students} submissions in {out}: " + ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+        f"✓ {students} submissions in {class_}: "
+        + ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
     )
 
 
-@app.command("check-course", rich_help_panel=PREPARE)
+@_command(PREPARE)
 def check_course() -> None:
     """Check the course's policy (course.toml) and class list, and show what follows for each lab."""
     from autograder.cli.check_course import show
@@ -280,12 +273,8 @@ def check_course() -> None:
     show(console)
 
 
-@app.command(rich_help_panel=WRITE)
-def build(
-    labs: Labs = None,
-    check: Annotated[bool, _given("check")] = False,
-    force: Annotated[bool, _given("force")] = False,
-) -> None:
+@_command(WRITE)
+def build(labs: list[str] | None = None, check: bool = False, force: bool = False) -> None:
     """Write the instructor's and students' notebooks from the masters, and the cards' data from the questions' files."""
     from autograder.course import build as building
     from autograder.course.soundness import require_sound
@@ -314,34 +303,30 @@ def build(
         raise typer.Exit(1)
 
 
-@app.command("new-lab", rich_help_panel=WRITE)
-def new_lab(lab: Annotated[str, _given("new_name")], questions: Annotated[str, _given("questions")]) -> None:
+@_command(WRITE)
+def new_lab(new_name: str, questions: str) -> None:
     """Write the files of a new lab: the first question worked out in full, stubs for the others. Overwrites nothing."""
     from autograder.cli.say import say
     from autograder.course.new_lab import new_lab as write
     from autograder.course.new_lab import parse_questions
 
     points = parse_questions(questions)
-    say(console, "new_lab", paths=write(lab, points), stubs=list(points)[1:], number=lab[:2])
+    say(console, "new_lab", paths=write(new_name, points), stubs=list(points)[1:], number=new_name[:2])
 
 
-@app.command("import", rich_help_panel=WRITE)
-def import_(
-    notebook: Annotated[Path, _given("notebook")],
-    name: Annotated[str | None, _given("import_name")] = None,
-    json_file: Json = None,
-) -> None:
+@_command(WRITE)
+def import_(notebook: Path, import_name: str | None = None, json_file: Path | None = None) -> None:
     """Make a lab of an nbgrader notebook, so that its class can be graded here. Overwrites nothing."""
     from autograder.cli.imported import show
     from autograder.importing.bring_in import import_notebook
 
     with console.status(f"trying {notebook.name} on its own answers …"):
-        imported = import_notebook(notebook, name)
+        imported = import_notebook(notebook, import_name)
     _write_json(json_file, show(console, imported))
 
 
-@app.command(rich_help_panel=WRITE)
-def audit(labs: Labs = None, json_file: Json = None) -> None:
+@_command(WRITE)
+def audit(labs: list[str] | None = None, json_file: Path | None = None) -> None:
     """Prove that the hidden tests catch every misconception and accept every correct answer."""
     from autograder.cli.audit import run_and_show
     from autograder.course.soundness import require_sound
@@ -362,24 +347,24 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
     )
     app.add_typer(commands, name=name.lower(), rich_help_panel=GRADE)
 
-    @commands.command("pull")
-    def pull(lab: Lab, submitted: Collected) -> None:
+    @_command("Commands", commands)
+    def pull(lab: str, collected: Path) -> None:
         """Fetch the class, its submissions with their times, and extensions; unchanged files are not fetched again."""
         from autograder.cli import systems
 
-        systems.pull(name, lab, submitted, console)
+        systems.pull(name, lab, collected, console)
 
     if not takes_grades:
         return
 
-    @commands.command("push")
+    @_command("Commands", commands)
     def push(
-        lab: Lab,
-        submitted: Submitted,
-        out: Graded,
-        send: Annotated[bool | None, _given("send")] = None,
-        replace: Annotated[list[str] | None, _given("replace")] = None,
-        state: Annotated[str, _given("state")] = "",
+        lab: str,
+        submitted: Path,
+        graded: Path,
+        send: bool | None = None,
+        replace: list[str] | None = None,
+        state: str = "",
     ) -> None:
         """Send each student's grade, comment and feedback page, read them again, and list what did not arrive.
 
@@ -387,9 +372,8 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
         """
         from autograder.cli import systems
 
-        if not systems.push(
-            name, lab, submitted, out, console, send=send, replace=replace or [], state=state
-        ):
+        replaced = replace or []
+        if not systems.push(name, lab, submitted, graded, console, send=send, replace=replaced, state=state):
             raise typer.Exit(1)
 
 
@@ -437,7 +421,3 @@ def _resource_error(error: BaseException) -> str | None:
 _OF_THE_DISK = (
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EIO, errno.ENOTDIR,
 )  # fmt: skip
-
-
-if __name__ == "__main__":
-    main()

@@ -103,11 +103,7 @@ class Page:
     def of(cls, context: Context) -> Page:
         """The budget of the page that a template is rendering."""
         resources = context.get("resources")
-        if not isinstance(resources, dict):
-            return cls()
-        if not isinstance(resources.get("set so far"), cls):
-            resources["set so far"] = cls()
-        page: Page = resources["set so far"]
+        page: Page = resources.setdefault("set so far", cls()) if isinstance(resources, dict) else cls()
         return page
 
 

@@ -15,7 +15,7 @@ from autograder.files import sole_writer
 from autograder.serve.connections import LimitedServer, most_connections
 from autograder.serve.hand_in import Attempts, Feedback, HandIn, Home, Receipt, SignIn, SignOut
 from autograder.serve.handlers import Failure, Handler
-from autograder.serve.screen import Demo, Events, Screen, StartStop
+from autograder.serve.room import Demo, Events, Screen, StartStop
 from autograder.serve.service import Options, Part, Service
 from autograder.serve.team import Ask, Decide, State, Team
 
@@ -105,9 +105,7 @@ async def _serve(service: Service, address: str, port: int, ready: Callable[[Ser
     except OSError as error:
         raise UserError(f"Nothing can be served at {address}, port {port}: {error.strerror}.") from None
     service.start()
-    await asyncio.get_running_loop().run_in_executor(None, service.graders.wait_warm)
-    if service.graders.hopeless:
-        raise UserError(service.graders.hopeless)
+    await asyncio.get_running_loop().run_in_executor(None, service.graders.start)
     ready(service)
     await ended.wait()
     server.stop()

@@ -12,6 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from autograder.course.policy_file import settings
 from autograder.errors import GradingError, UserError
@@ -40,10 +41,6 @@ def salt_of(attempt: Attempt) -> str:
     return hmac.new(settings().salt.encode(), about.encode(), hashlib.sha256).hexdigest()
 
 
-class CannotGradeHere(GradingError):
-    """This machine cannot grade (no isolation, other libraries), so trying again does not help."""
-
-
 class Graders:
     """Threads that grade attempts and store their verdicts. ``on_verdict`` is called with each verdict."""
 
@@ -60,23 +57,16 @@ class Graders:
         self.on_verdict = on_verdict
         #: The reason why nothing can be graded now, in a sentence for the team; "" if all is well.
         self.trouble = ""
-        #: The reason why this machine can never grade, known after ``wait_warm``; "" if it can.
-        self.hopeless = ""
-        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(queue.workers)]
-        self._warm = threading.Semaphore(0)
+        self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Start grading, beginning with attempts left from the last run."""
-        for attempt in self.journal.open():
-            if attempt.lab in self.assignments:
-                self.queue.put(attempt)
+        """Start grading once every first worker is ready. Raises ``GradingError`` if this machine cannot grade."""
+        graders = [_WarmWorkers(self.assignments) for _ in range(self.queue.workers)]
+        with ThreadPoolExecutor(len(graders)) as pool:
+            list(pool.map(lambda workers: workers.ready(next(iter(self.assignments))), graders))
+        self._threads = [threading.Thread(target=self._work, args=(own,), daemon=True) for own in graders]
         for thread in self._threads:
             thread.start()
-
-    def wait_warm(self, seconds: float = 180.0) -> bool:
-        """Wait until every grader's first worker is ready. Returns whether all are."""
-        until = time.monotonic() + seconds
-        return all(self._warm.acquire(timeout=max(0.0, until - time.monotonic())) for _ in self._threads)
 
     def stop(self) -> None:
         """Stop grading. Attempts under way stay without a verdict and are graded at the next start.
@@ -86,18 +76,9 @@ class Graders:
         self.queue.close()
         until = time.monotonic() + 5
         for thread in self._threads:
-            if thread.is_alive():
-                thread.join(timeout=max(0.0, until - time.monotonic()))
+            thread.join(timeout=max(0.0, until - time.monotonic()))
 
-    def _work(self) -> None:
-        workers = _WarmWorkers(self.assignments)
-        try:
-            workers.ready(next(iter(self.assignments)))
-        except CannotGradeHere as error:
-            self.hopeless = str(error)
-        except Exception as error:  # the first attempt tries again
-            self.trouble = _sentence(error)
-        self._warm.release()
+    def _work(self, workers: _WarmWorkers) -> None:
         while (attempt := self.queue.take()) is not None:
             self._grade_one(attempt, workers)
         workers.close()
@@ -109,7 +90,8 @@ class Graders:
             self.journal.finish(attempt, workers.grade(attempt, self.journal))
             self.on_verdict(attempt)
         except Exception as error:  # a grader must live as long as the service
-            self.trouble = _sentence(error)
+            known = isinstance(error, UserError)
+            self.trouble = str(error) if known else f"{type(error).__name__}: {error}"
             log.exception("cannot grade %s", attempt.receipt)
             self.queue.done(attempt)
             time.sleep(AGAIN_AFTER)
@@ -117,10 +99,6 @@ class Graders:
         else:
             self.trouble = ""
             self.queue.done(attempt, time.monotonic() - began)
-
-
-def _sentence(error: Exception) -> str:
-    return str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
 
 
 class _WarmWorkers:
@@ -147,7 +125,7 @@ class _WarmWorkers:
                 return worker
             worker.stop()
             if kind == "cannot start":
-                raise CannotGradeHere(value)
+                raise GradingError(value)
         raise GradingError("No worker can be started here: each one ended at once.")
 
     def grade(self, attempt: Attempt, journal: Journal) -> SubmissionResult:

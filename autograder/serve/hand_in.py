@@ -11,7 +11,6 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Any, cast
 
-from markupsafe import Markup
 from tornado.http1connection import HTTP1Connection
 from tornado.web import stream_request_body
 
@@ -19,7 +18,6 @@ from autograder.course.policy_file import settings, spec
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
-from autograder.pages.render import TEMPLATES
 from autograder.serve import rules
 from autograder.serve.handlers import Failure, Handler, Person, whole_number
 from autograder.serve.journal import Attempt, Journal, Refused, digest_of_token
@@ -85,7 +83,7 @@ class Home(Handler):
         labs = [self._shown(lab, person) for lab in self.service.options.labs]
         self.page(
             "student.html.j2",
-            script_named("student.js"),
+            "student.js",
             labs=labs,
             largest=MAX_BYTES,
             hub=self.service.options.hub,
@@ -266,8 +264,3 @@ def _is_notebook(path: Path) -> bool:
     """Whether a file looks like a notebook. Only grading finds out whether it is valid."""
     content = path.read_bytes()
     return content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" and _MARK in content
-
-
-def script_named(name: str) -> Markup:
-    """One of the pages' scripts."""
-    return Markup((TEMPLATES / "live" / name).read_text(encoding="utf-8"))

@@ -8,12 +8,13 @@ import secrets
 from dataclasses import dataclass
 from typing import Any, cast
 
+from markupsafe import Markup
 from tornado.http1connection import HTTP1Connection
 from tornado.iostream import IOStream
 from tornado.web import HTTPError, RequestHandler
 
 from autograder.course.policy_file import class_list, settings
-from autograder.pages.render import render
+from autograder.pages.render import TEMPLATES, render
 from autograder.serve.journal import digest_of_token
 from autograder.serve.service import Service
 
@@ -169,7 +170,7 @@ class Handler(RequestHandler):
     # Answers
 
     def page(self, template: str, script: str = "", **values: object) -> None:
-        """Answer with a page that loads nothing and runs only this service's script."""
+        """Answer with a page that loads nothing and runs only one of this service's scripts."""
         scripts = f"script-src 'nonce-{self._nonce}'; " if script else ""
         self.set_header(
             "Content-Security-Policy",
@@ -186,7 +187,7 @@ class Handler(RequestHandler):
                 person=person,
                 xsrf=xsrf,
                 nonce=self._nonce,
-                script=script,
+                script=Markup((TEMPLATES / "live" / script).read_text("utf-8") if script else ""),
                 **values,
             )
         )

@@ -142,11 +142,13 @@ class Service:
         return Assignment.of(lab, limits_of(lab), kit, (self.options.out,))
 
     def start(self) -> None:
-        """Start grading, beginning with attempts left from the last run."""
+        """Begin with what the last run left undone. ``graders.start`` grades."""
         for lab in self.options.labs:  # a killed service may have stored a verdict without laying it out
             for student in {attempt.student for attempt in self.journal.attempts(lab)}:
                 self.try_to_lay_out(lab, student)
-        self.graders.start()
+        for attempt in self.journal.open():
+            if attempt.lab in self.options.labs:
+                self.queue.put(attempt)
         if self.part is not None:
             self.part.start()
 

@@ -16,7 +16,6 @@ from autograder.errors import UserError
 from autograder.pages.render import plain
 from autograder.run.recorder import open_gradebook
 from autograder.serve import rules
-from autograder.serve.hand_in import script_named
 from autograder.serve.handlers import Failure, Handler, number
 from autograder.serve.journal import Attempt, Event, Journal
 from autograder.startup.one_thread import ONE_THREAD
@@ -33,7 +32,7 @@ class Team(Handler):
     def get(self, lab: str) -> None:
         self.person(team=True)
         self.page(
-            "team.html.j2", script_named("team.js"), lab=self.lab(lab), title=spec(lab).title,
+            "team.html.j2", "team.js", lab=self.lab(lab), title=spec(lab).title,
             questions=spec(lab).questions, most=spec(lab).max_score, labs=self.service.options.labs,
         )  # fmt: skip
 
@@ -47,10 +46,8 @@ class State(Handler):
         by_student: dict[str, list[Attempt]] = {person.student: [] for person in class_list().people}
         for attempt in journal.attempts(self.lab(lab)):
             by_student.setdefault(attempt.student, []).append(attempt)
-        asked = {
-            request["student"]: request
-            for request in requests_of(journal.events("request", "answer", lab=lab))
-        }
+        requests = requests_of(journal.events("request", "answer", lab=lab))
+        asked = {request["student"]: request for request in requests}
         waiting = len(service.queue)
         self.answer(
             {
@@ -74,19 +71,14 @@ def _row(
     longer = extension_of(lab, student)
     request = asked.get(student)
     verdict = counting.verdict if counting else None
+    status = verdict.status if verdict else "waiting" if attempts else ""
     return {
         "student": student,
         "name": person.name if person else "",
         "section": person.section if person else "",
         "attempts": len(attempts),
         "waiting": sum(attempt.verdict is None for attempt in attempts),
-        "status": ""
-        if not attempts
-        else "waiting"
-        if verdict is None
-        else "fault"
-        if verdict.fault
-        else verdict.status,
+        "status": "fault" if verdict and verdict.fault else status,
         "score": verdict.score if verdict else None,
         "receipt": counting.receipt if counting else "",
         "last": attempts[-1].receipt if attempts else "",

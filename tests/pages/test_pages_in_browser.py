@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,14 +12,12 @@ from autograder.course.lab import LabSpec
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.report.page import build_report
-from autograder.results import QuestionResult, SubmissionResult, TestResult
+from autograder.results import QuestionResult, TestResult
 from tests.demos.stage import serious
-
-Make = Callable[..., SubmissionResult]
 
 
 @pytest.fixture
-def pages(tmp_path: Path, spec: LabSpec, make_result: Make) -> dict[str, Path]:
+def pages(tmp_path: Path, spec: LabSpec, make_result) -> dict[str, Path]:
     wide = "x" * 300
     tests = (TestResult(wide, False, f"`{wide}`"),)
     softmax = QuestionResult("softmax", 1, 6, tests, "softmax over queries", "Use `axis=-1`.", error=wide * 3)

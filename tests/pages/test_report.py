@@ -6,7 +6,6 @@ import dataclasses
 import json
 import random
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ import pytest
 from rich.console import Console
 
 from autograder.cli.grade_table import show
-from autograder.course.lab import LabSpec
 from autograder.files import write_atomically
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
@@ -28,12 +26,10 @@ from autograder.run.pipeline import ClassResult
 from autograder.run.plan import Plan
 from tests.fixtures.html_reader import read
 
-Make = Callable[..., SubmissionResult]
-Submit = Callable[..., str]
 QUESTIONS = (("one_hot", 4.0), ("softmax", 6.0))
 
 
-def scored(make_result: Make, *points: tuple[float, float]) -> list[SubmissionResult]:
+def scored(make_result, *points: tuple[float, float]) -> list[SubmissionResult]:
     return [make_result(f"s{index:02}", *pair) for index, pair in enumerate(points)]
 
 
@@ -130,13 +126,11 @@ def function(seed: int, name: str = "softmax", prefix: str = "value") -> str:
     return "\n".join([*lines, f"    return {prefix}_0"])
 
 
-def class_of(
-    spec: LabSpec, submit: Submit, make_result: Make, sources: dict[str, dict[str, str]]
-) -> list[Answers]:
-    found = [
-        answers(make_result(name, notebook=submit(spec, cells)), spec) for name, cells in sources.items()
-    ]
-    return [one for one in found if one is not None]
+def class_of(spec, submit, make_result, sources: dict[str, dict[str, str]]) -> dict[str, Answers]:
+    return {
+        name: answers(make_result(name, notebook=submit(spec, cells)), spec)
+        for name, cells in sources.items()
+    }
 
 
 def test_renaming_comments_and_lines_that_are_no_python_hide_nothing(spec, submit, make_result):
@@ -156,8 +150,10 @@ def test_code_in_added_cells_is_compared(spec, submit, make_result):
         return json.dumps({**made, "cells": [cell, *made["cells"]]})
 
     notebooks = {"ada": function(7), "bo": function(7, prefix="own"), "cy": function(8)}
-    found = [answers(make_result(name, notebook=with_cell(code)), spec) for name, code in notebooks.items()]
-    [group] = alike_groups([one for one in found if one], spec)[0]
+    found = {
+        name: answers(make_result(name, notebook=with_cell(code)), spec) for name, code in notebooks.items()
+    }
+    [group] = alike_groups(found, spec)[0]
     assert group.students == ("ada", "bo")
 
 

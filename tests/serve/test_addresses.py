@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
-import threading
-import time
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -18,7 +16,7 @@ from autograder.serve import app, hand_in
 from autograder.serve.hand_in import LISTED, MAX_BYTES, UPLOADS_A_MINUTE, UPLOADS_OF_ONE, WAITS_OF_ONE
 from autograder.serve.room import exercise_of, seen
 from autograder.serve.service import Options
-from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass, addresses
+from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass, addresses, until
 from tests.serve.conftest import LAB
 
 HAND_IN = f"/labs/{LAB}/hand-in"
@@ -117,24 +115,13 @@ def test_a_session_cannot_be_made_up_and_ends_with_its_invitation(live):
     assert live.ask("/", Cookie=cookies).status == 401
 
 
-def until(reached: Callable[[], object]) -> None:
-    """Wait until something is so: connections are not read in the order in which they came."""
-    end = time.monotonic() + 60
-    while not reached():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 def test_silent_connections_keep_nobody_from_an_answer(live):
     """Of strangers without a token, more than the service takes: nothing sent, half a head, half a body."""
     beginnings = [b"", b"GET / HT", b"POST /out HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n{"]
-    receipt, answers = handed_in(live)["receipt"], list[Answer]()
-    waiting = threading.Thread(
-        target=lambda: answers.append(live.ask(f"/receipts/{receipt}?wait=4", who="ada"))
-    )
-    waiting.start()
-    until(lambda: live.service.waits.total() or answers)  # its question has come
-    with contextlib.ExitStack() as lines:
+    receipt = handed_in(live)["receipt"]
+    with ThreadPoolExecutor() as pool, contextlib.ExitStack() as lines:
+        waiting = pool.submit(live.ask, f"/receipts/{receipt}?wait=4", who="ada")
+        until(lambda: live.service.waits.total() or waiting.done())  # its question has come
         for number in range(300):
             line = lines.enter_context(socket.create_connection(("127.0.0.1", live.port), 60))
             with contextlib.suppress(OSError):  # it had to make way already
@@ -142,27 +129,19 @@ def test_silent_connections_keep_nobody_from_an_answer(live):
             if number % 100 == 50:
                 assert live.ask("/", who="ada").status == 200
         handed_in(live, "bo")
-        waiting.join(60)
-    assert [answer.status for answer in answers] == [200], "who waits does not make way"
+        assert waiting.result().status == 200, "who waits does not make way"
 
 
 def test_one_persons_waits_are_bounded(live, make_result):
-    journal, receipt, answers = live.service.journal, handed_in(live)["receipt"], list[Answer]()
-    waiting = [
-        threading.Thread(target=lambda: answers.append(live.ask(f"/receipts/{receipt}?wait=25", who="ada")))
-        for _ in range(WAITS_OF_ONE)
-    ]
-    for one in waiting:
-        one.start()
-    until(lambda: live.service.waits["ada"] == WAITS_OF_ONE)
-    assert live.ask(f"/receipts/{receipt}?wait=25", who="ada").json["state"] == "waiting"
-    assert answers == [], "one more is answered at once, before those that wait"
-    attempt, result = journal.of_receipt(receipt), make_result("ada", 4, 6)
-    journal.finish(attempt, result)
-    live.service._on_verdict(attempt)
-    for one in waiting:
-        one.join(60)
-    assert {answer.status for answer in answers} == {200} and not live.service.waits.total()
+    receipt = handed_in(live)["receipt"]
+    path, attempt = f"/receipts/{receipt}?wait=25", live.service.journal.of_receipt(receipt)
+    with ThreadPoolExecutor(WAITS_OF_ONE) as pool:
+        waiting = [pool.submit(live.ask, path, who="ada") for _ in range(WAITS_OF_ONE)]
+        until(lambda: live.service.waits["ada"] == WAITS_OF_ONE)
+        assert live.ask(path, who="ada").json["state"] == "waiting"
+        assert not any(one.done() for one in waiting), "one more is answered at once, before those that wait"
+        live.service.journal.finish(attempt, make_result("ada", 4, 6))
+    assert {one.result().json["state"] for one in waiting} == {"graded"} and not live.service.waits.total()
 
 
 def sent(live: LiveClass, head: str, body: bytes = b"", who: str = "ada") -> socket.socket:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import time
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -22,7 +22,7 @@ from autograder.serve import graders, service
 from autograder.serve.fair_queue import FairQueue
 from autograder.serve.graders import Graders, salt_of
 from autograder.serve.journal import Attempt
-from tests.fixtures.live_class import NOTEBOOK
+from tests.fixtures.live_class import NOTEBOOK, until
 
 LAB = lab_name("00")
 FIRST = Attempt(1, LAB, "ada", 1, "00-AAAA", "", 0.0)
@@ -84,13 +84,6 @@ def test_what_a_misconception_returns_is_computed_anew_for_other_inputs_and_once
 
 
 def test_a_grader_lives_through_whatever_an_attempt_brings_about(tmp_path, monkeypatch):
-    class Kept:
-        def open(self) -> list[Attempt]:
-            return []
-
-        def finish(self, *_: object) -> bool:
-            return True
-
     told: list[Attempt] = []
 
     def tell(attempt: Attempt) -> None:
@@ -101,14 +94,12 @@ def test_a_grader_lives_through_whatever_an_attempt_brings_about(tmp_path, monke
     monkeypatch.setattr(graders, "AGAIN_AFTER", 0.01)
     monkeypatch.setattr(graders._WarmWorkers, "ready", lambda *_: None)
     monkeypatch.setattr(graders._WarmWorkers, "grade", lambda *_: None)
-    queue, kept = FairQueue(2), cast(Any, Kept())
+    queue, kept = FairQueue(2), cast(Any, SimpleNamespace(finish=lambda *_: None))
     working = Graders(kept, queue, {LAB: cast(Any, None)}, tell)
     working.start()
     for number in range(6):
         queue.put(dataclasses.replace(FIRST, id=number, student=str(number)))
-    until = time.monotonic() + 120
-    while len(told) < 9 and time.monotonic() < until:
-        time.sleep(0.01)
+    until(lambda: len(told) >= 9)
     working.stop()
     assert sorted(attempt.id for attempt in told) == [0, 0, 1, 1, 2, 2, 3, 4, 5]
 
@@ -124,8 +115,6 @@ def test_what_counts_is_laid_out_again_when_the_disk_allows_it(live, tmp_path, m
     blocked.mkdir()
     answer = live.ask(f"/team/{LAB}/decide", b'{"do": "grade"}', "prof")
     assert answer.status == 409 and "ada" in answer.json["message"]
-    until = time.monotonic() + 120
-    while live.service.trouble and time.monotonic() < until:
-        time.sleep(0.01)
+    until(lambda: not live.service.trouble)
     assert (blocked / "ada" / LAB / f"{LAB}.ipynb").read_bytes() == NOTEBOOK
     assert live.ask(f"/team/{LAB}/state", who="prof").json["trouble"] == ""

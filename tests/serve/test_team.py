@@ -12,10 +12,8 @@ import pytest
 from autograder.course import extensions
 from autograder.course.policy_file import extension_of, extensions_file, spec
 from autograder.errors import UserError
-from autograder.gradebook.cells import test_cells as cells_of
 from autograder.judging.run import NOT_WRITTEN
 from autograder.results import QuestionResult, SubmissionResult, TestResult
-from autograder.run.recorder import open_gradebook
 from autograder.serve.room import seen
 from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass
 from tests.serve.conftest import LAB
@@ -148,19 +146,6 @@ def test_a_student_asks_once_and_reads_the_answer(live):
     log = live.ask(f"/team/{LAB}/state", who="prof").json["log"]
     assert log[-1].endswith(": prof answered ada: “I did: it is wrong.”")
     assert ask("ada", "Another thing.") == 201
-
-
-def test_what_was_overruled_is_a_persons_score_in_the_gradebook(tmp_path, course_at):
-    course_at("")
-    (tmp_path / "out").mkdir()
-    with open_gradebook(LAB, tmp_path / "out") as gradebook:
-        assert not gradebook.overrule("ada", QUESTION, 1.0, "why")  # no row yet
-        gradebook.write(verdict("ada", False))
-        assert gradebook.overrule("ada", QUESTION, 1.0, "Half of it is right.")
-        marks = gradebook.marks("ada")
-        assert marks.scores == {cells_of(spec(LAB))[QUESTION]: 1.0}
-        assert marks.comments == {QUESTION: "Half of it is right."}
-        assert gradebook.marks("bo").scores == {}
 
 
 def test_the_room_counts_everybodys_last_verdict_tells_who_has_not_begun_and_names_nobody(live):

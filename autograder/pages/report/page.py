@@ -38,11 +38,10 @@ def build_report(
     not counted, or who is missing.
     """
     class_results: list[SubmissionResult] = []
-    submissions: list[Answers] = []
+    submissions: dict[str, Answers] = {}
     for result in results:
-        written = answers(result, spec)
-        if written is not None:
-            submissions.append(written)
+        if (written := answers(result, spec)) is not None:
+            submissions[result.student] = written
         class_results.append(replace(result, notebook=""))
     class_results.sort(key=lambda result: result.student.casefold())
     path = report_page(out, spec.name)

@@ -36,12 +36,8 @@ _TOKEN = re.compile(r"[^\W\d]\w*|\d[\w.]*|[^\s\w]")
 Line = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Answers:
-    """A submission's own cells: code as lines of tokens, prose as lines of one word; None if too long."""
-
-    student: str
-    lines: Mapping[str, tuple[Line, ...] | None]
+#: "code" as lines of tokens and "prose" as lines of one word, in a student's own cells; None if too long.
+Answers = Mapping[str, tuple[Line, ...] | None]
 
 
 @dataclass(frozen=True)
@@ -89,14 +85,11 @@ def answers(result: SubmissionResult, spec: LabSpec) -> Answers | None:
             own["code"].append("".join(cell["source"]))
     texts = {what: "\n".join(sources) for what, sources in own.items()}
     split = {"code": code_lines, "prose": _words}
-    return Answers(
-        result.student,
-        {what: split[what](text) if len(text) <= MAX_READ else None for what, text in texts.items()},
-    )
+    return {what: split[what](text) if len(text) <= MAX_READ else None for what, text in texts.items()}
 
 
 def alike_groups(
-    submissions: Sequence[Answers], spec: LabSpec, known_answers: Iterable[str] = ()
+    submissions: Mapping[str, Answers], spec: LabSpec, known_answers: Iterable[str] = ()
 ) -> tuple[list[AlikeGroup], dict[str, list[str]]]:
     """Groups of near-identical submissions, most similar first; and "code" or "prose" -> students who were not compared.
 
@@ -109,10 +102,8 @@ def alike_groups(
     groups: list[AlikeGroup] = []
     left_out = {}
     for what in FEWEST:
-        lines = {one.student: one.lines[what] for one in submissions}
-        own = _compared(
-            {student: read for student, read in lines.items() if read is not None}, known[what], what
-        )
+        lines = {student: one[what] for student, one in submissions.items()}
+        own = _compared({name: read for name, read in lines.items() if read is not None}, known[what], what)
         groups += _groups(own, what)
         if missing := sorted(set(lines) - set(own)):
             left_out[what] = missing
