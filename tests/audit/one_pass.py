@@ -8,8 +8,6 @@ from __future__ import annotations
 import ast
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
 import pytest
@@ -71,25 +69,6 @@ def nonsense(*arguments: Any, **named: Any) -> Any:
     return None
 
 
-@cache
-def _namespace(lab: str) -> dict[str, Any]:
-    """The master's namespace once more: other tests use that of ``solution``."""
-    return solution.__wrapped__(lab)
-
-
-@contextmanager
-def others_are(lab: str, question: str, answer: Any) -> Iterator[dict[str, Any]]:
-    """The master's namespace, with ``answer`` to all questions but one."""
-    namespace = _namespace(lab)
-    others = [name for name, _ in spec(lab).questions if name != question]
-    right = {name: namespace[name] for name in others}
-    namespace.update(dict.fromkeys(others, answer))
-    try:
-        yield namespace
-    finally:
-        namespace.update(right)
-
-
 def _paid_once(lab: str, question: str) -> Iterator[str]:
     """A right answer gets full points whatever the answers that it builds on are worth.
 
@@ -98,8 +77,10 @@ def _paid_once(lab: str, question: str) -> Iterator[str]:
     source, names = solution_source(lab, question), {name for name, _ in spec(lab).questions} - {question}
     builds_on_others = any(name in source for name in names)
     for other in (not_written, nonsense) if builds_on_others else (nonsense,):
-        with others_are(lab, question, other) as namespace:
-            runs = run_question(lab, question, Student.local_namespace(namespace, question))
+        with pytest.MonkeyPatch.context() as patch:
+            for name in names:
+                patch.setitem(solution(lab), name, other)
+            runs = run_question(lab, question, Student.local_namespace(solution(lab), question))
         for failed in runs:
             if not failed.result.passed:
                 yield f"master, the other answers {other.__name__}: {failed.test.name}: {failed.result.message}"
