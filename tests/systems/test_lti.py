@@ -41,7 +41,6 @@ def platform() -> Iterator[Platform]:
 def live(tmp_path: Path, course_at, platform, monkeypatch) -> Iterator[LiveClass]:
     monkeypatch.setenv("COURSE_ROSTER", "")
     monkeypatch.setattr(lti_scores, "LOOK", 0.2)
-    monkeypatch.setattr(lti_scores, "SOON", 0.1)
     course_at(platform.policy)
     platform.scores.clear(), platform.grades.clear(), platform.refuses.clear()
     with addresses(tmp_path / "out", LAB, part=LtiClass) as running:
