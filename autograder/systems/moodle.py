@@ -10,20 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 from autograder.course.lists import summarize_names
 from autograder.errors import UserError
 from autograder.systems.exchange import (
     Assignment,
+    Attempt,
     Entry,
     File,
-    HandedIn,
     New,
     Person,
     Refused,
+    System,
     Track,
     chosen,
 )
@@ -36,11 +35,10 @@ STATES = ("notmarked", "inmarking", "readyforreview", "inreview", "readyforrelea
 AT_ONCE = 4
 
 
-class Moodle:
+class Moodle(System):
     """One assignment. ``course`` and ``assignment`` are Moodle's numbers or names; ``state`` is the marking workflow's."""
 
     name = "Moodle"
-    groups: Mapping[int, int] = MappingProxyType({})
 
     def __init__(
         self, client: MoodleClient, course: int | str, assignment: int | str, state: str = ""
@@ -78,38 +76,30 @@ class Moodle:
         if self._state and not self._known["markingworkflow"]:
             raise UserError("The assignment has no marking workflow: leave --state out.")
 
-    def students(self) -> list[Person]:
-        """The people who may hand in, without staff and suspended people; with blind marking, by the assignment's numbers."""
-        listed = {one["id"]: one for one in self._participants}
+    def people(self) -> tuple[list[Person], list[str]]:
+        """The people who may hand in; with blind marking, by the assignment's numbers. A group's attempt counts for each member."""
+        listed = self._client.call(
+            "mod_assign_list_participants", assignid=self._id, groupid=0, filter="", skip=0, limit=0
+        )
         active = self._enrolled("onlyactive", 1)
         graders = self._enrolled("withcapability", "mod/assign:grade")
-        people = []
-        for user, one in listed.items():
-            if user in active and user not in graders:
-                words = (one.get("username"), one.get("email"), one.get("idnumber"))
-                if one.get("recordid", -1) > 0:
-                    words = (f"participant_{one['recordid']}", None, None)
-                people.append(Person(user, one["fullname"], tuple(filter(None, words))))
-        return people
-
-    def handed_in(self, people: Sequence[Person]) -> tuple[dict[int, HandedIn], list[str]]:
-        """User -> newest submitted attempt, and sentences about drafts. A group's attempt counts for each member."""
-        answer = self._client.call("mod_assign_get_submissions", assignmentids=[self._id])
-        latest = {(one["userid"], one["groupid"]): one for one in _of_one(answer, "submissions", self._id)}
-        group_of = {one["id"]: one.get("groupid", 0) for one in self._participants}
-        found, drafts, reopened = dict[int, HandedIn](), list[str](), list[str]()
-        for person in people:
-            place = (0, group_of[person.user]) if self._known["teamsubmission"] else (person.user, 0)
-            newest = latest.get(place)
-            if newest is None:
+        latest = {(one["userid"], one["groupid"]): one for one in self._rows("submissions")}
+        people, drafts, reopened = list[Person](), list[str](), list[str]()
+        for one in listed:
+            user, name = one["id"], one["fullname"]
+            if user not in active or user in graders:
                 continue
+            words = (one.get("username"), one.get("email"), one.get("idnumber"))
+            if one.get("recordid", -1) > 0:
+                words = (f"participant_{one['recordid']}", None, None)
+            place = (0, one.get("groupid", 0)) if self._known["teamsubmission"] else (user, 0)
+            newest, attempt = latest.get(place, {"status": "none"}), None
             if newest["status"] == "submitted":
-                found[person.user] = _handed_in(newest, is_open=False)
-                continue
-            drafts += [person.name] if newest["status"] == "draft" else []
-            if newest["attemptnumber"] > 0 and (earlier := self._earlier(person.user)) is not None:
-                found[person.user] = earlier
-                reopened.append(person.name)
+                attempt = _attempt(newest)
+            elif newest.get("attemptnumber", 0) > 0 and (attempt := self._earlier(user)) is not None:
+                reopened.append(name)
+            drafts += [name] if newest["status"] == "draft" else []
+            people.append(Person(user, name, tuple(filter(None, words)), attempt))
         notes = []
         if drafts:
             notes.append(f"Drafts, which nobody handed in, were not fetched: {summarize_names(drafts)}.")
@@ -117,16 +107,15 @@ class Moodle:
             notes.append(
                 f"A new attempt is open, so the one before it was taken: {summarize_names(reopened)}."
             )
-        return found, notes
+        return people, notes
 
-    def due_dates(self, people: Sequence[Person], track: Track) -> dict[int, int]:
+    def due_dates(self, people: Sequence[Person], track: Track) -> Mapping[int, int]:
         """User -> the later of override and extension; 0 if the assignment is never due."""
-        longer = {user: flags["extensionduedate"] for user, flags in self._flags().items()}
+        longer = {one["userid"]: one["extensionduedate"] for one in self._rows("user_flags")}
 
         def due(user: int) -> int:
-            one = self._client.call(
-                "mod_assign_get_participant", assignid=self._id, userid=user, embeduser=False
-            )
+            asked = {"assignid": self._id, "userid": user, "embeduser": False}
+            one = self._client.call("mod_assign_get_participant", **asked)
             return max(one["duedate"], longer.get(user) or 0) if one["duedate"] else 0
 
         return _of_each(due, [person.user for person in people], track, "due dates")
@@ -137,9 +126,8 @@ class Moodle:
 
     def entries(self, attempts: Mapping[int, int], track: Track) -> dict[int, Entry]:
         """User -> entry in Moodle: grade, comment, feedback files, and whether the gradebook overrides it."""
-        answer = self._client.call("mod_assign_get_grades", assignmentids=[self._id])
-        grades = {one["userid"]: one for one in _of_one(answer, "grades", self._id)}
-        states = {user: flags["workflowstate"] for user, flags in self._flags().items()}
+        grades = {one["userid"]: one for one in self._rows("grades")}
+        states = {one["userid"]: one["workflowstate"] for one in self._rows("user_flags")}
 
         def entry(user: int) -> Entry:
             status = self._client.call(
@@ -175,16 +163,17 @@ class Moodle:
             plugindata=plugins,
         )
 
-    @cached_property
-    def _participants(self) -> list[dict[str, Any]]:
-        answer: list[dict[str, Any]] = self._client.call(
-            "mod_assign_list_participants", assignid=self._id, groupid=0, filter="", skip=0, limit=0
-        )
-        return answer
-
-    def _flags(self) -> dict[int, dict[str, Any]]:
-        answer = self._client.call("mod_assign_get_user_flags", assignmentids=[self._id])
-        return {one["userid"]: one for one in _of_one(answer, "userflags", self._id)}
+    def _rows(self, what: str) -> list[dict[str, Any]]:
+        """This assignment's submissions, grades or flags. If the token may not see it, Moodle's warning is raised as ``Refused``."""
+        answer = self._client.call(f"mod_assign_get_{what}", assignmentids=[self._id])
+        for one in answer["assignments"]:
+            if one["assignmentid"] == self._id:
+                found: list[dict[str, Any]] = one[what.replace("_", "")]
+                return found
+        warnings = [one["message"] for one in answer.get("warnings", ()) if one.get("warningcode") == "1"]
+        if warnings:
+            raise Refused(f"Moodle refuses to show the assignment: {warnings[0].rstrip('.')}.")
+        return []
 
     def _enrolled(self, option: str, value: object) -> set[int]:
         answer = self._client.call(
@@ -192,12 +181,12 @@ class Moodle:
         )
         return {one["id"] for one in answer}
 
-    def _earlier(self, user: int) -> HandedIn | None:
+    def _earlier(self, user: int) -> Attempt | None:
         """The newest submitted attempt before the open one."""
         status = self._client.call("mod_assign_get_submission_status", assignid=self._id, userid=user)
         attempts = [one["submission"] for one in status.get("previousattempts", ()) if "submission" in one]
         done = [one for one in attempts if one["status"] == "submitted"]
-        return _handed_in(max(done, key=lambda one: one["attemptnumber"]), is_open=True) if done else None
+        return _attempt(max(done, key=lambda one: one["attemptnumber"]), is_open=True) if done else None
 
 
 def _of_each(ask: Callable[[int], Any], users: Sequence[int], track: Track, what: str) -> dict[int, Any]:
@@ -230,24 +219,11 @@ def _assignment(client: MoodleClient, course: int, wanted: int | str) -> dict[st
     ]
 
 
-def _of_one(answer: Mapping[str, Any], what: str, assignment: int) -> list[dict[str, Any]]:
-    """This assignment's part of an answer. If the token may not see it, Moodle's warning is raised as ``Refused``."""
-    for one in answer["assignments"]:
-        if one["assignmentid"] == assignment:
-            found: list[dict[str, Any]] = one[what]
-            return found
-    warnings = [one["message"] for one in answer.get("warnings", ()) if one.get("warningcode") == "1"]
-    if warnings:
-        raise Refused(f"Moodle refuses to show the assignment: {warnings[0].rstrip('.')}.")
-    return []
-
-
-def _handed_in(submission: Mapping[str, Any], *, is_open: bool) -> HandedIn:
+def _attempt(submission: Mapping[str, Any], *, is_open: bool = False) -> Attempt:
     plugins = submission.get("plugins", ())
     texts = [one["text"] for plugin in plugins for one in plugin.get("editorfields", ())]
-    return HandedIn(
-        submission["attemptnumber"], submission["timemodified"], _files(plugins, "file"), any(texts), is_open
-    )
+    number, when = submission["attemptnumber"], submission["timemodified"]
+    return Attempt(number, when, _files(plugins, "file"), any(texts), is_open)
 
 
 def _files(plugins: Iterable[Mapping[str, Any]], kind: str) -> tuple[File, ...]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-import requests
-
 from autograder.errors import UserError
-from autograder.systems.exchange import SECONDS, Refused, content_of, unreachable
+from autograder.systems.exchange import Refused, ask, parsed
 
 #: Characters that Moodle does not escape in a file's address.
 SAFE = "/%?=&"
@@ -54,9 +51,8 @@ class MoodleClient:
     def upload(self, name: str, content: bytes, draft: int = 0, folder: str = "/") -> int:
         """Put a file into a draft area (0: a new one). Returns the area's number."""
         fields = {"token": self.token, "itemid": str(draft), "filepath": folder}
-        answer = self._json(
-            self._post("/webservice/upload.php", fields, {"file": (name, content)}), "to take a file"
-        )
+        taken = self._post("/webservice/upload.php", fields, files={"file": (name, content)})
+        answer = self._json(taken, "to take a file")
         try:
             return int(answer[0]["itemid"])
         except (LookupError, TypeError, ValueError):
@@ -64,23 +60,11 @@ class MoodleClient:
                 f"Moodle did not take the file {name}: is it larger than the site allows?"
             ) from None
 
-    def _post(
-        self, place: str, fields: Mapping[str, str], files: Mapping[str, tuple[str, bytes]] | None = None
-    ) -> bytes:
+    def _post(self, place: str, fields: Mapping[str, str], **more: Any) -> bytes:
         """The answer to a POST request. Redirects are refused: they would lose the data, or send the token elsewhere."""
-        try:
-            with requests.post(
-                self.site + place,
-                data=fields,
-                files=files,
-                allow_redirects=False,
-                stream=True,
-                timeout=SECONDS,
-            ) as answer:
-                if answer.status_code == 200:
-                    return content_of(answer, "Moodle")
-        except requests.RequestException as error:
-            raise unreachable(self.site, error) from None
+        answer, content = ask("POST", self.site + place, data=fields, allow_redirects=False, **more)
+        if answer.status_code == 200:
+            return content
         target = answer.headers.get("Location", "")
         advice = (
             f"write the address that it points to into course.toml, {target}" if target else "try again later"
@@ -88,12 +72,7 @@ class MoodleClient:
         raise UserError(f"{self.site} answers with status {answer.status_code}: {advice}.")
 
     def _json(self, content: bytes, what: str) -> Any:
-        try:
-            answer = json.loads(content)
-        except (ValueError, RecursionError):
-            raise UserError(
-                f"{self.site} does not answer as Moodle's web services do: is it the address of Moodle's front page?"
-            ) from None
+        answer = parsed(content, self.site, "Moodle")
         if isinstance(answer, dict) and (answer.get("exception") or answer.get("error")):
             code = str(answer.get("errorcode", ""))
             message = str(answer.get("message") or answer.get("error")).replace(self.token, "…").rstrip(".")

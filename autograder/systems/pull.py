@@ -17,7 +17,7 @@ from autograder.course.policy_file import class_list, settings
 from autograder.course.system_extensions import take_over_extensions
 from autograder.files import folder_name, letters_of, require_apart, timestamp_in
 from autograder.grading.submissions import MAX_BYTES
-from autograder.systems.exchange import HandedIn, Person, Pulled, Record, Refused, Source, Track, class_now
+from autograder.systems.exchange import Attempt, Person, Pulled, Record, Refused, Source, Track, people_of
 
 #: Smaller differences between due dates are ignored: some systems end a day at 23:59:00.
 A_MINUTE = timedelta(minutes=1)
@@ -40,34 +40,32 @@ def pull(system: Source, submitted: Path, lab: str, track: Track) -> Done:
     Raises ``UserError``; notebooks fetched before the error are kept and recorded.
     """
     record = Record.read(submitted, lab, system)
-    people, attempts, notes = class_now(system, track)
+    people, notes = people_of(system, track)
     folders = _folders(people, record, system.name, notes)
     notes += class_list().notes_about(
         folders.values(), f"On the class list, but not a student in {system.name}"
     )
     require_apart(submitted, folders.values())
-    fetched, without = list[str](), list[str]()
+    handed_in, fetched, without = list[str](), list[str](), list[str]()
     try:
         for person in track(people, len(people), "notebooks"):
-            student = folders[person.user]
+            student, attempt = folders[person.user], person.attempt
             (submitted / student / lab).mkdir(parents=True, exist_ok=True)
             known = record.students.setdefault(person.user, Pulled(student=student))
-            attempt = attempts.get(person.user)
             if attempt is None:
                 if known.attempt >= 0:
                     notes.append(
                         f"{student} has nothing handed in there any more: what was fetched before stays."
                     )
-            elif not _is_here(known, attempt, submitted, lab) and _fetch(
-                system, attempt, student, submitted, lab, notes
-            ):
+                continue
+            found = _pulled(student, attempt)
+            is_here = known == found and (submitted / student / lab / f"{lab}.ipynb").is_file()
+            if not is_here and _fetch(system, attempt, student, submitted, lab, notes):
                 fetched.append(student)
-                record.students[person.user] = _pulled(student, attempt)
-            if attempt is not None and record.students[person.user].attempt < 0:
-                without.append(student)
+                known = record.students[person.user] = found
+            (handed_in if known.attempt >= 0 else without).append(student)
     finally:
-        submitted.mkdir(parents=True, exist_ok=True)
-        record.save(submitted, lab, system)
+        record.save()
     if left := [one.student for user, one in record.students.items() if user not in folders]:
         notes.append(
             f"No active students of {system.name} any more, but still here: {summarize_names(left)}."
@@ -77,22 +75,16 @@ def pull(system: Source, submitted: Path, lab: str, track: Track) -> Done:
             f"Handed in, but nothing that is graded here: {summarize_names(without)}. No grade will be sent."
         )
     notes += _extend(system, people, folders, lab, track)
-    handed_in = [folders[user] for user in attempts if record.students[user].attempt >= 0]
     return Done(tuple(sorted(folders.values())), tuple(sorted(handed_in)), tuple(fetched), tuple(notes))
 
 
-def _pulled(student: str, attempt: HandedIn) -> Pulled:
+def _pulled(student: str, attempt: Attempt) -> Pulled:
     files = [(one.name, one.size, one.modified) for one in attempt.files]
-    return Pulled(student=student, attempt=attempt.attempt, when=attempt.when, files=files)
-
-
-def _is_here(known: Pulled, attempt: HandedIn, submitted: Path, lab: str) -> bool:
-    folder = submitted / known.student / lab
-    return known == _pulled(known.student, attempt) and (folder / f"{lab}.ipynb").is_file()
+    return Pulled(student=student, attempt=attempt.number, when=attempt.when, files=files)
 
 
 def _fetch(
-    system: Source, attempt: HandedIn, student: str, submitted: Path, lab: str, notes: list[str]
+    system: Source, attempt: Attempt, student: str, submitted: Path, lab: str, notes: list[str]
 ) -> bool:
     """Fetch one student's notebook. Returns whether it is in the folder now."""
     time = f"{datetime.fromtimestamp(attempt.when, UTC):%Y-%m-%d %H:%M:%S} UTC"
