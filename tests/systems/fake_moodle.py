@@ -6,7 +6,16 @@ import json
 from collections import Counter
 from typing import Any
 
+import requests
+
 from tests.systems.fake_site import TOKEN, FakeSite, handed_in, recorded
+
+ANNE, SEAN, RAVI, OTTO, DORA, SUSI, RITA = 4, 5, 15, 18, 19, 24, 28
+
+
+def words(user: int) -> str:
+    """The name of somebody's folder."""
+    return next(one["email"] for one in recorded("core_enrol_get_enrolled_users") if one["id"] == user)
 
 
 def refusal(code: str, message: str) -> dict[str, str]:
@@ -16,7 +25,8 @@ def refusal(code: str, message: str) -> dict[str, str]:
 class FakeMoodle(FakeSite):
     """A site. Tests change its attributes; what was asked stands in ``asked``, what was entered in ``entries``."""
 
-    name = "Moodle"
+    name, course_toml = "Moodle", ("2", "[labs.00]\ndue = 2026-11-20")
+    first, second, most = ANNE, SEAN, 24
 
     def __init__(self) -> None:
         self.listed = recorded("core_enrol_get_enrolled_users")
@@ -31,7 +41,9 @@ class FakeMoodle(FakeSite):
         self.due = {5: recorded("a100-mod_assign_get_participant-override")["duedate"]}
         self.asked: Counter[str] = Counter()
         self.overridden: set[int] = set()
-        self.suspended = {24}
+        self.suspended = {SUSI}
+        self.saved: list[int] = []
+        self.refused: set[int] = set()
         self.drops: set[str] = set()
         self.states: dict[int, str] = {}
         #: After so many requests of this kind the line is dead.
@@ -49,14 +61,23 @@ class FakeMoodle(FakeSite):
         [one] = self.submissions[number]["assignments"]
         return next(row for row in one["submissions"] if row["userid"] == user)
 
+    def entered(self, user: int) -> tuple[float, str, list[str]]:
+        """Grade, comment, files."""
+        found = self.entries[user, 0]
+        return found["grade"], found["comment"], list(found["files"])
+
+    def hand_in_again(self, user: int) -> None:
+        self.submission(user).update(timemodified=1795304192, attemptnumber=1)
+
     def only(self, *users: int) -> None:
         """A small class: tests are quicker."""
         self.participants[1] = [one for one in self.participants[1] if one["id"] in users]
 
-    def enter(self, user: int, attempt: int = 0, **changes: Any) -> None:
+    def enter(self, user: int, grade: float | None = None, attempt: int = 0, **changes: Any) -> None:
         """As a person does it in Moodle's own pages."""
         self.clock += 1
         before = self.entries.get((user, attempt), {"grade": None, "comment": "", "files": {}})
+        changes |= {} if grade is None else {"grade": grade}
         self.entries[user, attempt] = {**before, **changes, "when": self.clock}
 
     def answer(
@@ -69,7 +90,7 @@ class FakeMoodle(FakeSite):
     def _answer(self, path: str, fields: dict[str, str], files: dict[str, bytes]) -> bytes:
         what = fields.get("wsfunction") or path.split("/")[2].removesuffix(".php")
         if self.dies is not None and what == self.dies[0] and self.asked[what] >= self.dies[1]:
-            raise ConnectionError
+            raise requests.ConnectionError
         self.asked[what] += 1
         if (fields.get("wstoken") or fields.get("token")) != TOKEN:
             return json.dumps(refusal("invalidtoken", "Invalid token - token not found")).encode()
@@ -144,18 +165,22 @@ class FakeMoodle(FakeSite):
             return refusal("dmlwriteexception", "Error writing to database")
         assert fields["applytoall"] == "0" and fields["addattempt"] == "0"
         user, attempt, grade = int(fields["userid"]), int(fields["attemptnumber"]), float(fields["grade"])
+        self.saved.append(user)
+        if user in self.refused:
+            return refusal("nopermission", "the grading period is closed")
         old = self.entries.get((user, attempt), {}).get("grade")
         most = self.assignment(int(fields["assignmentid"]))["grade"]
         is_taken = user not in self.overridden and grade <= most
         self.states[user] = fields["workflowstate"]
-        entered: dict[str, Any] = {"grade": grade if is_taken and "grade" not in self.drops else old}
+        entered: dict[str, Any] = {}
         if "comment" not in self.drops:
             entered["comment"] = fields[text].replace("<br>", "<br />")
         if "plugindata[files_filemanager]" in fields and "files" not in self.drops:
             entered["files"] = self._drafts[int(fields["plugindata[files_filemanager]"])]
-        self.enter(user, attempt, **entered)
+        kept = grade if is_taken and "grade" not in self.drops else old
+        self.enter(user, kept, attempt, **entered)
         if "answer" in self.drops:
-            raise ConnectionError
+            raise requests.ConnectionError
         return None
 
     def _grade(self, user: int, attempt: int) -> dict[str, Any]:
