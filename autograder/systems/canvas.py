@@ -12,27 +12,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from pydantic import SecretStr
+
 from autograder.errors import UserError
-from autograder.systems.exchange import (
-    Assignment,
-    Attempt,
-    Entry,
-    File,
-    New,
-    Person,
-    Refused,
-    System,
-    Track,
-    ask,
-    chosen,
-    parsed,
-)
+from autograder.systems import exchange
+from autograder.systems.exchange import Assignment, Attempt, Entry, File, New, Person, Refused, Track
 
 #: The ids by which a class list may identify a person, the most reliable first.
 _WORDS = ("login_id", "email", "sis_user_id")
 
 
-class Canvas(System):
+class Canvas(exchange.System):
     """One assignment. ``course`` and ``assignment`` are Canvas's numbers or names.
 
     ``counts_lateness``: whether sent grades already include late penalties, so that Canvas must subtract nothing.
@@ -41,17 +31,17 @@ class Canvas(System):
     name = "Canvas"
 
     def __init__(
-        self, site: str, token: str, course: int | str, assignment: int | str, *, counts_lateness: bool
+        self, site: str, token: SecretStr, course: int | str, assignment: int | str, *, counts_lateness: bool
     ) -> None:
         self._site, self._token, self._counts_lateness = site, token, counts_lateness
         self._me = self._json("GET", "users/self")["id"]
         if not isinstance(course, int):
             codes = {one["id"]: one.get("course_code") or "" for one in self._list("courses")}
-            course = chosen("Canvas", "course", course, codes)
+            course = exchange.chosen("Canvas", "course", course, codes)
         self._users, place = f"courses/{course}/search_users", f"courses/{course}/assignments"
         there = {one["id"]: one for one in self._list(place, override_assignment_dates="false")}
         names = {number: one["name"] for number, one in there.items()}
-        number = chosen("Canvas", "assignment", assignment, names)
+        number = exchange.chosen("Canvas", "assignment", assignment, names)
         self._known, self._place = there[number], f"{place}/{number}/submissions"
         self.key = f"{site} assignment {number}"
         if self._known.get("anonymize_students"):
@@ -72,8 +62,8 @@ class Canvas(System):
     def _ask(self, method: str, address: str, **more: Any) -> tuple[bytes, str]:
         """An answer's content, and the address of the next page. The token goes only to the site: files may be elsewhere."""
         is_own = address.startswith(f"{self._site}/")
-        headers = {"Authorization": f"Bearer {self._token}"} if is_own else {}
-        answer, content = ask(method, address, headers=headers, **more)
+        headers = {"Authorization": f"Bearer {self._token.get_secret_value()}"} if is_own else {}
+        answer, content = exchange.ask(method, address, headers=headers, **more)
         if answer.status_code == 401 and "WWW-Authenticate" in answer.headers:
             raise UserError(
                 "Canvas does not know the token: make a new one (Account, Settings) and put it where the old one is."
@@ -87,7 +77,7 @@ class Canvas(System):
 
     def _json(self, method: str, place: str, **data: Any) -> Any:
         content, _ = self._ask(method, f"{self._site}/api/v1/{place}", data=data)
-        return parsed(content, self._site, "Canvas")
+        return exchange.parsed(content, self._site, "Canvas")
 
     def _list(self, place: str, **parameters: Any) -> list[dict[str, Any]]:
         """All pages of a list."""
@@ -95,7 +85,7 @@ class Canvas(System):
         asked: dict[str, Any] = {"per_page": 100, **parameters}
         while address:
             content, address = self._ask("GET", address, params=asked)
-            found, asked = found + parsed(content, self._site, "Canvas"), {}
+            found, asked = found + exchange.parsed(content, self._site, "Canvas"), {}
         return found
 
     def _read_submissions(self) -> None:
@@ -185,12 +175,12 @@ class Canvas(System):
     def _upload(self, place: str, name: str, content: bytes) -> int:
         """The number of an uploaded file. The place for it, which Canvas names, gets no token."""
         there = self._json("POST", place, name=name, size=len(content), on_duplicate="rename")
-        answer, taken = ask(
+        answer, taken = exchange.ask(
             "POST", there["upload_url"], data=there["upload_params"], files={"file": (name, content)}
         )
         if not answer.ok:
             raise Refused(f"Canvas did not take the file {name}.")
-        number: int = parsed(taken.removeprefix(b"while(1);"), self._site, "Canvas")["id"]
+        number: int = exchange.parsed(taken.removeprefix(b"while(1);"), self._site, "Canvas")["id"]
         return number
 
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 import requests
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 
 from autograder.course.lists import folded, summarize_names
 from autograder.course.policy_file import course_file
@@ -204,7 +204,7 @@ class Record(BaseModel):
         write_atomically(self._path, self.model_dump_json(indent=1) + "\n")
 
 
-def token(system: str) -> str:
+def token(system: str) -> SecretStr:
     """The system's token, for example from ``MOODLE_TOKEN`` or the file ``.moodle-token`` beside course.toml."""
     variable, path = f"{system.upper()}_TOKEN", course_file().with_name(f".{system.lower()}-token")
     found = os.environ.get(variable, "").strip()
@@ -222,7 +222,7 @@ def token(system: str) -> str:
         )
     if not re.fullmatch(r"[\x21-\x7e]+", found):
         raise UserError(f"The token for {system} holds spaces or line breaks: copy it again.")
-    return found
+    return SecretStr(found)
 
 
 def chosen(system: str, what: str, wanted: int | str, there: Mapping[int, str]) -> int:

@@ -48,7 +48,9 @@ def test_what_does_not_arrive_is_named_and_the_rest_goes(course, site):
     assert name in trouble and "period is closed" in trouble and site.entered(site.second)
     site.drops, site.refused = {"comment"}, set()
     troubles = course.push(2.0, 3.0)
-    assert len(troubles) >= 2 and all("the comment and" in one or "the comment did" in one for one in troubles)
+    assert len(troubles) >= 2 and all(
+        "the comment and" in one or "the comment did" in one for one in troubles
+    )
 
 
 def test_what_a_person_entered_is_left_alone_until_it_is_named(course, site):
