@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path, PurePosixPath
 
 from autograder.collect.names import may_contain_notebook
-from autograder.course.lists import folded, read_list, summarize_names
+from autograder.course.lists import folded, read_list, sentences_about
 from autograder.errors import UserError
 from autograder.grading.submissions import MAX_BYTES
 from autograder.systems.exchange import Assignment, Attempt, File, Person, Refused, Source
@@ -60,14 +60,12 @@ class GitHub(Source):
                 f"Git can read no repository such as {self.key}-{people[0].words[-1]}: "
                 "try `git ls-remote` with this address in a terminal."
             )
-        notes = ["The times are those of the last commits, which a student can set as they like."]
-        if lost:
-            notes.append(
-                f"No repository that git can read, or one beyond {LARGEST >> 20} MB: {summarize_names(lost)}."
-            )
-        if without:
-            notes.append(f"On the roster without an account: {summarize_names(without)}.")
-        return people, notes
+        notes = sentences_about({
+            f"No repository that git can read, or one beyond {LARGEST >> 20} MB": lost,
+            "On the roster without an account": without,
+        })  # fmt: skip
+        times = "The times are those of the last commits, which a student can set as they like."
+        return people, [times, *notes]
 
     def read(self, file: File) -> bytes:
         """The bytes of a file."""

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from pydantic import SecretStr
 
-from autograder.course.lists import summarize_names
+from autograder.course.lists import sentences_about
 from autograder.errors import UserError
 from autograder.systems import exchange
 from autograder.systems.exchange import Assignment, Attempt, Entry, File, New, Person, Refused, Track
@@ -114,14 +114,10 @@ class Moodle(exchange.System):
                 reopened.append(name)
             drafts += [name] if newest["status"] == "draft" else []
             people.append(Person(user, name, tuple(filter(None, words)), attempt))
-        notes = []
-        if drafts:
-            notes.append(f"Drafts, which nobody handed in, were not fetched: {summarize_names(drafts)}.")
-        if reopened:
-            notes.append(
-                f"A new attempt is open, so the one before it was taken: {summarize_names(reopened)}."
-            )
-        return people, notes
+        return people, sentences_about({
+            "Drafts, which nobody handed in, were not fetched": drafts,
+            "A new attempt is open, so the one before it was taken": reopened,
+        })  # fmt: skip
 
     def _earlier(self, user: int) -> Attempt | None:
         """The newest submitted attempt before the open one."""

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.course.lab import LabSpec
-from autograder.course.lists import summarize_names
+from autograder.course.lists import sentences_about, summarize_names
 from autograder.errors import UserError
 from autograder.exports.rows import Graded, Grades, graded
 from autograder.files import parse_time
@@ -178,7 +178,7 @@ def _notes(system: System, grades: Grades, record: Record) -> list[str]:
     if not system.assignment.takes_files:
         notes.append("Feedback files are switched off in the assignment: the pages are not sent.")
     lost = [one.student for one in record.students.values() if one.student not in grades.by_student]
-    return notes + ([f"Fetched, but not graded: {summarize_names(lost)}."] if lost else [])
+    return notes + sentences_about({"Fetched, but not graded": lost})
 
 
 def send(system: System, submitted: Path, lab: str, rows: Sequence[Row], track: Track) -> list[str]:
