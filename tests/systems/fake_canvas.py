@@ -28,14 +28,8 @@ class FakeCanvas(FakeSite):
         self.submissions[CY].update(attempt=None, submitted_at=None, attachments=[], submission_type=None)
         #: Points that the course's late policy takes off, by user.
         self.deducts: dict[int, float] = {}
-        self.drops: set[str] = set()
-        self.refused: set[int] = set()
         self.put: list[tuple[int, dict[str, str]]] = []
         self._pages: dict[int, tuple[str, bytes]] = {}
-
-    @property
-    def saved(self) -> list[int]:
-        return [user for user, fields in self.put if "submission[posted_grade]" in fields]
 
     def entered(self, user: int) -> tuple[float, str, list[str]]:
         """Grade, comment, files."""
@@ -95,6 +89,7 @@ class FakeCanvas(FakeSite):
     def _put(self, place: str, fields: dict[str, str]) -> Any:
         one = self.submissions[int(place.removeprefix("submissions/"))]
         self.put.append((one["user_id"], fields))
+        self.saved += [one["user_id"]] if "submission[posted_grade]" in fields else []
         if "submission[posted_grade]" in fields and "grade" not in self.drops:
             group = one["group"]["id"]
             for other in self.submissions.values():

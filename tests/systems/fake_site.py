@@ -54,6 +54,8 @@ class FakeSite:
         #: Of the last request, which is the one that ``answer`` is about.
         self.headers: dict[str, str] = {}
         self.is_dead = False
+        #: Users whose grades were sent, those who are refused, and what is lost without a word.
+        self.saved, self.refused, self.drops = list[int](), set[int](), set[str]()
         self._one_at_a_time = threading.Lock()
 
     def answer(
