@@ -117,17 +117,11 @@ class Canvas(exchange.System):
         teaching = {"enrollment_type[]": ["teacher", "ta", "designer"]}
         staff = {one["id"] for one in self._list(self._users, **teaching)}
         active = {"enrollment_type[]": "student", "enrollment_state[]": "active", "include[]": "email"}
-        people = [
-            Person(
-                one["id"],
-                one["name"],
-                tuple(filter(None, map(one.get, _WORDS))),
-                _attempt(self._now[one["id"]]),
-            )
+        return [
+            Person(user, one["name"], tuple(filter(None, map(one.get, _WORDS))), _attempt(self._now[user]))
             for one in self._list(self._users, **active)
-            if one["id"] in self._now and one["id"] not in staff
-        ]
-        return people, []
+            if (user := one["id"]) in self._now and user not in staff
+        ], []
 
     def due_dates(self, people: Sequence[Person], track: Track) -> Mapping[int, int]:
         """The due dates that Canvas computes from the overrides for sections, groups and students."""
@@ -175,13 +169,12 @@ class Canvas(exchange.System):
     def _upload(self, place: str, name: str, content: bytes) -> int:
         """The number of an uploaded file. The place for it, which Canvas names, gets no token."""
         there = self._json("POST", place, name=name, size=len(content), on_duplicate="rename")
-        answer, taken = exchange.ask(
-            "POST", there["upload_url"], data=there["upload_params"], files={"file": (name, content)}
-        )
-        if not answer.ok:
+        file, fields = {"file": (name, content)}, there["upload_params"]
+        answer, taken = exchange.ask("POST", there["upload_url"], data=fields, files=file)
+        found = exchange.parsed(taken.removeprefix(b"while(1);"), self._site, "Canvas") if answer.ok else {}
+        if "id" not in found:
             raise Refused(f"Canvas did not take the file {name}.")
-        number: int = exchange.parsed(taken.removeprefix(b"while(1);"), self._site, "Canvas")["id"]
-        return number
+        return int(found["id"])
 
 
 def _attempt(one: Mapping[str, Any]) -> Attempt | None:
@@ -200,12 +193,8 @@ def _seconds(one: Mapping[str, Any], name: str) -> int:
 
 def _files(attachments: Iterable[Mapping[str, Any]]) -> tuple[File, ...]:
     """The files, without the number that Canvas appends to a second page of the same name."""
+    ours = re.compile(r"-\d+(?=\.html$)")
     return tuple(
-        File(
-            re.sub(r"-\d+(?=\.html$)", "", one["display_name"]),
-            one["size"],
-            _seconds(one, "modified_at"),
-            one["url"],
-        )
+        File(ours.sub("", one["display_name"]), one["size"], _seconds(one, "modified_at"), one["url"])
         for one in attachments
     )

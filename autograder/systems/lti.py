@@ -93,10 +93,10 @@ class Lti(Part):
             raise Failure(403, "This launch was used before, or is too old: open the exercise again")
         if claims.get(_CLAIM + "deployment_id") not in self.policy.deployments:
             raise Failure(403, "This launch comes from a deployment that course.toml does not name")
-        return self.come_in(claims)
+        return self._come_in(claims)
 
-    def come_in(self, claims: Mapping[str, Any]) -> tuple[str, bool, str]:
-        """A launch's person, whether they belong to the team, and the lab. Notes them, and the services of the lab's link."""
+    def _come_in(self, claims: Mapping[str, Any]) -> tuple[str, bool, str]:
+        """See ``enter``. Notes the person, and the services of the lab's link."""
         course = str(_dict(claims, _CLAIM + "context").get("id", ""))
         if course != self.policy.course:
             ours = self.policy.course
