@@ -156,7 +156,7 @@ class Canvas(exchange.System):
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
         """Enter the grade, once for a group that shares it. A new page and the comment go to each member."""
         place, group = f"{self._place}/{user}", self.groups.get(user, 0)
-        entered = {} if group in self._graded else {"submission[posted_grade]": new.grade}
+        entered: dict[str, Any] = {} if group in self._graded else {"submission[posted_grade]": new.grade}
         if new.page is not None:
             entered["comment[file_ids][]"] = self._upload(f"{place}/comments/files", new.page_name, new.page)
             entered["comment[text_comment]"] = html.unescape(new.comment.replace("<br>", "\n"))

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 import requests
-from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic import BaseModel, PrivateAttr, SecretStr, ValidationError
 
 from autograder.course.lists import folded, summarize_names
 from autograder.course.policy_file import course_file
@@ -176,7 +176,7 @@ class Record(BaseModel):
     of: str
     students: dict[int, Pulled] = {}
     sent: dict[int, list[Sent]] = {}
-    _path: Path
+    _path: Path = PrivateAttr()
 
     @classmethod
     def read(cls, submitted: Path, lab: str, system: Source) -> Record:

@@ -42,6 +42,7 @@ def test_other_peoples_comments_stay_and_the_excused_are_left_alone(course, site
     site.comment(ADA, ME, "Well done")
     site.comment(BO, 2, "A colleague's page", site.file("a.html", 1))
     assert course.push() == [] and len(site.put) == sent
+    assert course.push(1.0, 3.0) == [] and [site.submissions[user]["score"] for user in (ADA, BO)] == [8, 8]
     site.submissions[ADA].update(excused=True)
     site.submissions[BO].update(submission_comments=[])
     plan = course.plan(2.0, 3.0)

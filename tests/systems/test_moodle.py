@@ -8,7 +8,7 @@ import pytest
 
 from autograder.course.policy_file import course_file, extension_of, extensions_file, settings, use
 from autograder.errors import UserError
-from autograder.systems.exchange import Refused
+from autograder.systems.exchange import File, Refused
 from tests.systems.fake_moodle import ANNE, DORA, OTTO, RAVI, RITA, SEAN, SUSI, FakeMoodle, words
 from tests.systems.fake_site import LAB, TOKEN, recorded
 
@@ -42,6 +42,7 @@ def test_pull_lays_out_the_class_as_grading_reads_it(course, site):
     site.only(ANNE, DORA, OTTO, RITA)
     assert course.push() == [] and set(site.entries) == {(ANNE, 0)}
     assert "a new attempt is open" in course.plan()[RITA].why
+    assert course.plan()[OTTO].why == "handed in nothing that is graded here"
 
 
 def test_extensions_and_overrides_are_the_courses_and_the_longer_one_counts(course, site):
@@ -112,6 +113,8 @@ def test_the_class_list_names_the_folders_and_two_of_one_name_stay_apart(course,
     done = course.pull()
     assert "anne" in done.students and {"twin@uni.example_14", "TWIN@uni.example_9"} <= set(done.students)
     assert "On the class list, but not a student in Moodle: x" in " ".join(done.notes)
+    course.write("2")
+    assert course.pull().students == done.students, "a folder's name stays"
 
 
 def test_blind_marking_brings_no_name(course):
@@ -130,12 +133,12 @@ def test_each_member_of_a_group_has_its_notebook_and_a_grade_of_their_own(course
         one["groupid"] = 1 if one["id"] in (ANNE, SEAN) else 9
     assert set(course.pull().handed_in) == {words(ANNE), words(SEAN)}
     assert course.time(words(ANNE)) == course.time(words(SEAN)) == "2026-11-26 11:31:10 UTC"
-    site.enter(SEAN, 3.0)
+    site.enter(SEAN, comment="only a word")
     site.submissions[1]["assignments"][0]["submissions"].append(
         {"userid": SEAN, "groupid": 9, "attemptnumber": 0, "status": "new"}
     )
     assert course.push() == []
-    assert [site.entries[user, 0]["grade"] for user in (ANNE, SEAN)] == [11.2, 3.0]
+    assert [site.entries[user, 0]["grade"] for user in (ANNE, SEAN)] == [11.2, None]
 
 
 def test_a_new_page_leaves_other_files_and_a_lost_answer_leaves_the_entry_ours(pulled, site):
@@ -150,7 +153,7 @@ def test_a_new_page_leaves_other_files_and_a_lost_answer_leaves_the_entry_ours(p
     assert b"softmax" in site.entries[user, 0]["files"][f"{LAB}.html"]
     site.entries.clear()
     site.drops = {"files"}
-    assert all("the feedback page did not" in trouble for trouble in pulled.push()) and len(site.entries) == 3
+    assert ["the feedback page did not" in trouble for trouble in pulled.push()] == [True] * 3
 
 
 def test_a_marking_workflow_needs_a_state_and_hides_what_is_compared(pulled, site):
@@ -201,6 +204,8 @@ def test_a_mistake_in_course_toml_is_one_sentence(course, old, new, said):
 
 def test_a_refusal_says_what_to_do_and_no_redirect_is_followed(course, site, monkeypatch):
     assert TOKEN not in repr(vars(course.system()))
+    with pytest.raises(Refused, match="an address on another site"):
+        course.system().read(File("x", 1, 0, "https://elsewhere.example/x"))
     site.redirects = True
     with pytest.raises(UserError, match=r"status 301: write the address .*elsewhere"):
         course.system()
