@@ -24,6 +24,7 @@ PEOPLE = {
     "4": ("bo", "Learner"),
     "5": ("prof", "Instructor"),
     "6": ("mentor", "Mentor"),
+    "7": ("left", "Learner"),
 }
 KEY = JWK.generate(kty="RSA", size=2048, kid="1", alg="RS256", use="sig")
 #: What course.toml says of it.
@@ -112,7 +113,13 @@ class Platform(FakeSite):
             page = [user for user in PEOPLE if (user == "4") == (path == "/Members")]
             return 200, {
                 "members": [
-                    {"user_id": user, "roles": [role], "name": name.title(), "ext_user_username": name}
+                    {
+                        "user_id": user,
+                        "roles": [role],
+                        "name": name.title(),
+                        "ext_user_username": name,
+                        "status": "Inactive" if name == "left" else "Active",
+                    }
                     for user, (name, role) in ((user, PEOPLE[user]) for user in page)
                 ]
             }

@@ -233,6 +233,8 @@ def test_the_courses_own_list_says_who_somebody_is_and_nobody_comes_in_as_anothe
     assert [one["student"] for one in live.service.journal.notes(live.service.part.people).values()] == [
         "lovelace"
     ]
+    live.service.part._fetch_list()
+    assert not live.service.part.list_path.exists(), "the course has its own list"
     assert platform.launch("4").status == 409, "a user name that resembles a classmate's folder"
     taken = platform.launch("4", **{CLAIM + "ext": {"user_username": "ada"}})
     assert taken.status == 409 and "Somebody else is called lovelace" in taken.json["message"]
