@@ -248,7 +248,10 @@ def test_our_key_is_made_once_and_is_its_owners_alone(course_at):
     assert "PRIVATE KEY" in key and private_key() == key and path.stat().st_mode & 0o777 == 0o600
     with pytest.raises(UserError, match=r"write \[lti\]"):
         policy_of()
-    for old, new, sentence in (("https://", "http://", "https://"), ("00 = 7", "77 = 7", "there is no lab")):
+    for old, new, sentence in (
+        ("https://", "http://", "travel in the clear"),
+        ("00 = 7", "77 = 7", "there is no lab"),
+    ):
         course_at(POLICY.replace(old, new))
         with pytest.raises(UserError, match=sentence):
             policy_of()
