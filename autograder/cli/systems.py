@@ -24,7 +24,6 @@ from autograder.systems.canvas import Canvas
 from autograder.systems.exchange import Source, System, token
 from autograder.systems.github import GitHub
 from autograder.systems.moodle import Moodle
-from autograder.systems.moodle_client import MoodleClient
 
 
 def _configured(name: str, lab: str) -> tuple[Any, int | str]:
@@ -49,7 +48,7 @@ def system_of(name: str, lab: str, state: str = "") -> System:
     if name == "Canvas":
         counts_lateness = settings().has_late_rule(lab) and settings().due(lab) is not None
         return Canvas(policy.site, token(name), policy.course, wanted, counts_lateness=counts_lateness)
-    return Moodle(MoodleClient(policy.site, token(name)), policy.course, wanted, state)
+    return Moodle(policy.site, token(name), policy.course, wanted, state)
 
 
 def source_of(name: str, lab: str) -> Source:

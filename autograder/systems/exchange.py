@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import requests
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, PrivateAttr, SecretStr, ValidationError
 
 from autograder.course.lists import folded, summarize_names
 from autograder.course.policy_file import course_file
@@ -44,15 +46,6 @@ class Assignment:
 
 
 @dataclass(frozen=True)
-class Person:
-    """A person who may hand in: the system's number, the name, and ids for a class list, the most reliable first."""
-
-    user: int
-    name: str
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class File:
     """A file in the system. ``modified`` is in seconds since 1970; ``folder`` begins and ends with a slash."""
 
@@ -64,14 +57,24 @@ class File:
 
 
 @dataclass(frozen=True)
-class HandedIn:
+class Attempt:
     """A person's newest submitted attempt. ``open``: whether a newer attempt has begun."""
 
-    attempt: int
+    number: int
     when: int
     files: tuple[File, ...] = ()
     typed: bool = False
     open: bool = False
+
+
+@dataclass(frozen=True)
+class Person:
+    """A person who may hand in: the system's number, the name, and ids for a class list, the most reliable first."""
+
+    user: int
+    name: str
+    words: tuple[str, ...]
+    attempt: Attempt | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,16 @@ class Entry:
     is_settled: bool = True
 
 
+@dataclass(frozen=True)
+class New:
+    """A new entry. ``page`` is None if the current page stays."""
+
+    grade: float
+    comment: str
+    page_name: str = ""
+    page: bytes | None = None
+
+
 class Source(Protocol):
     """One assignment of one course, from which submissions come. Each method may raise ``UserError`` or ``Refused``."""
 
@@ -96,14 +109,12 @@ class Source(Protocol):
     key: str
     assignment: Assignment
 
-    def students(self) -> list[Person]:
-        """The people who may hand in, without staff and suspended people."""
+    def people(self) -> tuple[list[Person], list[str]]:
+        """The people who may hand in, without staff and suspended people; sentences about those without an attempt."""
 
-    def handed_in(self, people: Sequence[Person]) -> tuple[dict[int, HandedIn], list[str]]:
-        """User -> newest attempt, and sentences about people without one."""
-
-    def due_dates(self, people: Sequence[Person], track: Track) -> dict[int, int]:
+    def due_dates(self, people: Sequence[Person], track: Track) -> Mapping[int, int]:
         """User -> due date, including extensions and overrides (seconds since 1970; 0: never)."""
+        return {}
 
     def read(self, file: File) -> bytes:
         """The bytes of a file."""
@@ -115,6 +126,7 @@ class System(Source, Protocol):
     @property
     def groups(self) -> Mapping[int, int]:
         """User -> group, if the members of a group cannot have their own grades."""
+        return MappingProxyType({})
 
     def require_gradable(self) -> None:
         """Raise ``UserError`` if the assignment's settings accept no points."""
@@ -126,26 +138,15 @@ class System(Source, Protocol):
         """Replace the current entry ``now`` by ``new``."""
 
 
-@dataclass(frozen=True)
-class New:
-    """A new entry. ``page`` is None if the current page stays."""
-
-    grade: float
-    comment: str
-    page_name: str = ""
-    page: bytes | None = None
-
-
-def class_now(system: Source, track: Track) -> tuple[list[Person], dict[int, HandedIn], list[str]]:
-    """The students, user -> newest attempt, and sentences about the others. Raises ``UserError`` without students."""
+def people_of(system: Source, track: Track) -> tuple[list[Person], list[str]]:
+    """``Source.people``. Raises ``UserError`` if there is nobody."""
     for _ in track((system,), 1, "who is in the class"):
-        people = system.students()
-        if not people:
-            raise UserError(
-                f"{system.name} shows this token no student of “{system.assignment.title}”: has its owner the right to see all groups?"
-            )
-        attempts, notes = system.handed_in(people)
-    return people, attempts, notes
+        people, notes = system.people()
+    if not people:
+        raise UserError(
+            f"{system.name} shows this token no student of “{system.assignment.title}”: has its owner the right to see all groups?"
+        )
+    return people, notes
 
 
 class Pulled(BaseModel):
@@ -175,20 +176,17 @@ class Record(BaseModel):
     of: str
     students: dict[int, Pulled] = {}
     sent: dict[int, list[Sent]] = {}
-
-    @staticmethod
-    def path(submitted: Path, lab: str, system: str) -> Path:
-        """``submitted/<system>-<lab>.json``, beside the students' folders."""
-        return submitted / f"{system.lower()}-{lab}.json"
+    _path: Path = PrivateAttr()
 
     @classmethod
     def read(cls, submitted: Path, lab: str, system: Source) -> Record:
-        """The record, or an empty one. Raises ``UserError`` if it belongs to another assignment or is damaged."""
-        path = cls.path(submitted, lab, system.name)
-        if not path.exists():
-            return cls(of=system.key)
+        """The record ``submitted/<system>-<lab>.json``, or an empty one.
+
+        Raises ``UserError`` if it belongs to another assignment or is damaged.
+        """
+        path = submitted / f"{system.name.lower()}-{lab}.json"
         try:
-            record = cls.model_validate_json(path.read_bytes())
+            record = cls.model_validate_json(path.read_bytes()) if path.exists() else cls(of=system.key)
         except (OSError, ValidationError):
             raise UserError(
                 f"{path}, the record of what came from {system.name}, cannot be read: put back the file as it was."
@@ -198,14 +196,15 @@ class Record(BaseModel):
                 f"What lies in {submitted} came from {record.of}, and course.toml names {system.key}: "
                 "give another folder with --submitted."
             )
+        record._path = path
         return record
 
-    def save(self, submitted: Path, lab: str, system: Source) -> None:
+    def save(self) -> None:
         """Write the record, completely or not at all."""
-        write_atomically(self.path(submitted, lab, system.name), self.model_dump_json(indent=1) + "\n")
+        write_atomically(self._path, self.model_dump_json(indent=1) + "\n")
 
 
-def token(system: str) -> str:
+def token(system: str) -> SecretStr:
     """The system's token, for example from ``MOODLE_TOKEN`` or the file ``.moodle-token`` beside course.toml."""
     variable, path = f"{system.upper()}_TOKEN", course_file().with_name(f".{system.lower()}-token")
     found = os.environ.get(variable, "").strip()
@@ -223,15 +222,13 @@ def token(system: str) -> str:
         )
     if not re.fullmatch(r"[\x21-\x7e]+", found):
         raise UserError(f"The token for {system} holds spaces or line breaks: copy it again.")
-    return found
+    return SecretStr(found)
 
 
 def chosen(system: str, what: str, wanted: int | str, there: Mapping[int, str]) -> int:
     """The number of the course or assignment in course.toml. ``there``: number -> name. Raises ``UserError`` unless one fits."""
-    names = [
-        number for number, name in there.items() if isinstance(wanted, str) and folded(wanted) == folded(name)
-    ]
-    found = [wanted] if isinstance(wanted, int) and wanted in there else names
+    name = folded(wanted) if isinstance(wanted, str) else None
+    found = [number for number, other in there.items() if wanted == number or name == folded(other)]
     if len(found) != 1:
         shown = summarize_names([f"“{there[number]}” ({number})" for number in found or there])
         raise UserError(
@@ -241,19 +238,28 @@ def chosen(system: str, what: str, wanted: int | str, there: Mapping[int, str]) 
     return found[0]
 
 
-def content_of(answer: requests.Response, system: str) -> bytes:
-    """The bytes of a streamed answer. Raises ``Refused`` if there are too many."""
-    content = bytearray()
-    for part in answer.iter_content(1 << 16):
-        content += part
-        if len(content) > MAX_BYTES:
-            raise Refused(f"{system} gives more than {MAX_BYTES >> 20} MB at once, which is not read.")
-    return bytes(content)
+def ask(method: str, address: str, **more: Any) -> tuple[requests.Response, bytes]:
+    """The answer to one request, and its content. Raises ``UserError`` without an answer, ``Refused`` for one that is too large."""
+    site, content = "/".join(address.split("/")[:3]), bytearray()
+    try:
+        with requests.request(method, address, stream=True, timeout=SECONDS, **more) as answer:
+            for part in answer.iter_content(1 << 16):
+                content += part
+                if len(content) > MAX_BYTES:
+                    raise Refused(f"{site} gives more than {MAX_BYTES >> 20} MB at once, which is not read.")
+    except requests.RequestException as error:
+        reason = getattr(error.args[0] if error.args else error, "reason", error)
+        raise UserError(
+            f"{site} cannot be reached ({reason}): what was done before is kept, run the same command again."
+        ) from None
+    return answer, bytes(content)
 
 
-def unreachable(site: str, error: requests.RequestException) -> UserError:
-    """The sentence for a site that does not answer."""
-    reason = getattr(error.args[0] if error.args else error, "reason", error)
-    return UserError(
-        f"{site} cannot be reached ({reason}): what was done before is kept, run the same command again."
-    )
+def parsed(content: bytes, site: str, system: str) -> Any:
+    """The JSON in an answer. Raises ``UserError`` if there is none."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise UserError(
+            f"{site} does not answer as {system}'s web services do: is it the address of {system}'s front page?"
+        ) from None

@@ -8,14 +8,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from autograder.collect.names import may_contain_notebook
-from autograder.course.lists import folded, read_list, summarize_names
+from autograder.course.lists import folded, read_list, sentences_about
 from autograder.errors import UserError
 from autograder.grading.submissions import MAX_BYTES
-from autograder.systems.exchange import Assignment, File, HandedIn, Person, Refused, Track
+from autograder.systems.exchange import Assignment, Attempt, File, Person, Refused, Source
 
 #: The most bytes of a packed repository, and of git's memory for fetching it.
 LARGEST, MEMORY = 128 << 20, 1 << 30
@@ -25,7 +24,7 @@ _LISTED, _SMALL = 4 << 20, 256 << 20
 SECONDS = 10
 
 
-class GitHub:
+class GitHub(Source):
     """The repositories ``<organization>/<assignment>-<login>`` of the people on the roster. Grades are not sent to them."""
 
     name = "GitHub"
@@ -33,49 +32,40 @@ class GitHub:
     def __init__(self, organization: str, assignment: str, roster: Path, lab: str) -> None:
         self.key, self._lab = f"{organization}/{assignment}", lab
         self.assignment = Assignment(assignment, 0)
-        table = read_list(roster)
-        table.require_column("github", "each student's account")
-        self._logins, self._people, self._without = dict[int, str](), list[Person](), list[str]()
-        for row in table.rows:
-            student, login = table.value(row, "participant"), table.value(row, "github")
-            if not login:
-                self._without.append(student)
-                continue
-            user = int.from_bytes(hashlib.sha256(folded(login).encode()).digest()[:6])
-            self._logins[user] = login
-            self._people.append(Person(user, table.name(row), tuple(filter(None, (student, login)))))
+        self._roster = read_list(roster)
+        self._roster.require_column("github", "each student's account")
         self._folder = tempfile.TemporaryDirectory(prefix="autograder-")
         self._git("init", "--quiet", "--bare")
 
-    def students(self) -> list[Person]:
-        """The people on the roster who have an account."""
-        return self._people
+    def people(self) -> tuple[list[Person], list[str]]:
+        """The people on the roster who have an account, with the content of their default branch.
 
-    def handed_in(self, people: Sequence[Person]) -> tuple[dict[int, HandedIn], list[str]]:
-        """The content of each default branch, with the time of the last commit that changed a notebook."""
-        found, lost = dict[int, HandedIn](), list[str]()
-        for person in people:
+        Its time is that of the last commit that changed a notebook.
+        """
+        people, lost, without = list[Person](), list[str](), list[str]()
+        for row in self._roster.rows:
+            student, login = (self._roster.value(row, role) for role in ("participant", "github"))
+            if not login:
+                without.append(student)
+                continue
+            user = int.from_bytes(hashlib.sha256(folded(login).encode()).digest()[:6])
+            words, attempt = tuple(filter(None, (student, login))), None
             try:
-                found.update(self._newest(person.user))
+                attempt = self._newest(f"{self.key}-{login}", f"refs/heads/{user}")
             except (OSError, ValueError, OverflowError, subprocess.SubprocessError):
-                lost.append(person.words[0])
-        if len(lost) == len(people):
+                lost.append(words[0])
+            people.append(Person(user, self._roster.name(row), words, attempt))
+        if people and len(lost) == len(people):
             raise UserError(
-                f"Git can read no repository such as {self._address(people[0].user)}: "
+                f"Git can read no repository such as {self.key}-{people[0].words[-1]}: "
                 "try `git ls-remote` with this address in a terminal."
             )
-        notes = ["The times are those of the last commits, which a student can set as they like."]
-        if lost:
-            notes.append(
-                f"No repository that git can read, or one beyond {LARGEST >> 20} MB: {summarize_names(lost)}."
-            )
-        if self._without:
-            notes.append(f"On the roster without an account: {summarize_names(self._without)}.")
-        return found, notes
-
-    def due_dates(self, people: Sequence[Person], track: Track) -> dict[int, int]:
-        """None: git has no due dates."""
-        return {}
+        notes = sentences_about({
+            f"No repository that git can read, or one beyond {LARGEST >> 20} MB": lost,
+            "On the roster without an account": without,
+        })  # fmt: skip
+        times = "The times are those of the last commits, which a student can set as they like."
+        return people, [times, *notes]
 
     def read(self, file: File) -> bytes:
         """The bytes of a file."""
@@ -84,11 +74,10 @@ class GitHub:
         except (OSError, subprocess.SubprocessError):
             raise Refused(f"Git cannot read {file.name}.") from None
 
-    def _newest(self, user: int) -> dict[int, HandedIn]:
-        """The content of the user's repository, if it has a notebook."""
-        branch = f"refs/heads/{user}"
+    def _newest(self, address: str, branch: str) -> Attempt | None:
+        """The content of a repository, if it has a notebook."""
         quiet = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
-        self._git("fetch", *quiet, self._address(user), f"+HEAD:{branch}", largest=LARGEST, memory=MEMORY)
+        self._git("fetch", *quiet, address, f"+HEAD:{branch}", largest=LARGEST, memory=MEMORY)
         names = ([f":(glob)**/{self._lab}.ipynb"], [":(icase)*.ipynb", ":(icase)*.zip"])
         times = (self._git("rev-list", "--max-count=1", "--timestamp", branch, "--", *some) for some in names)
         when = next((int(time.split()[0]) for time in times if time), 0)
@@ -101,10 +90,7 @@ class GitHub:
             place = PurePosixPath("/", path.decode("utf-8", "replace"))
             if mode in ("100644", "100755") and may_contain_notebook(place.name):
                 files.append(File(place.name, int(size), when, blob, f"{place.parent}/"))
-        return {user: HandedIn(0, when, tuple(files))} if files else {}
-
-    def _address(self, user: int) -> str:
-        return f"{self.key}-{self._logins[user]}"
+        return Attempt(0, when, tuple(files)) if files else None
 
     def _git(self, *words: str, largest: int = _LISTED, memory: int = _SMALL) -> bytes:
         """Git's output, within limits. The repository is a local one, so no student's configuration, hook or filter runs."""

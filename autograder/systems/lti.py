@@ -1,7 +1,7 @@
 """The live class inside a learning system by LTI 1.3: the system identifies people who open the exercise.
 
-PyLTI1p3 checks a launch (state, nonce, issuer, audience, signature, expiry, deployment). A nonce is signed by this service
-and valid for one launch.
+A launch is a token that the system signs for this tool. Its nonce is in a cookie of the browser that began the launch, and
+is valid once.
 """
 
 from __future__ import annotations
@@ -15,22 +15,13 @@ import re
 import threading
 import uuid
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
+from urllib.parse import urlencode
 
+import jwt
 import requests
 from jwcrypto.jwk import JWK
-from pylti1p3.cookie import CookieService
-from pylti1p3.exception import LtiException
-from pylti1p3.message_launch import MessageLaunch
-from pylti1p3.oidc_login import OIDCLogin
-from pylti1p3.redirect import Redirect
-from pylti1p3.registration import Registration
-from pylti1p3.request import Request
-from pylti1p3.session import SessionService
-from pylti1p3.tool_config.dict import ToolConfDict
-from tornado.web import create_signed_value, decode_signed_value
 
 from autograder.course.class_list import read_class_list
 from autograder.course.policy import LtiPolicy
@@ -39,7 +30,7 @@ from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
 from autograder.files import folder_name, lasting_secret, letters_of, write_atomically
 from autograder.serve.handlers import Failure, Handler
-from autograder.serve.service import Service
+from autograder.serve.service import Part, Service
 
 log = logging.getLogger(__name__)
 
@@ -52,147 +43,60 @@ NAMES = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
 #: Roles within a course, in short or full form.
 _ROLE = re.compile(r"(?:http://purl\.imsglobal\.org/vocab/lis/v2/membership(?:/\w+)?#)?(\w+)")
 
-#: Part of the library's message about a launch -> the sentence for the person.
+#: The error in a launch -> the sentence for the person.
 _REFUSALS = {
-    "State not found": "This browser did not begin this launch: allow cookies, and open the exercise again",
-    "Invalid Nonce": "This launch was used before, or is too old: open the exercise again",
-    "Signature has expired": "This launch has expired: open the exercise again",
-    "Signature verification failed": "This launch is not signed by the learning system that course.toml names",
-    "Unable to find public key": "This launch is signed with a key that the learning system does not publish",
-    "Unable to find deployment": "This launch comes from a deployment that course.toml does not name",
-    "Client id not registered": "This launch is meant for another tool than course.toml names",
-    "not found in settings": "This launch comes from another learning system than course.toml names",
+    jwt.ExpiredSignatureError: "This launch has expired: open the exercise again",
+    jwt.InvalidSignatureError: "This launch is not signed by the learning system that course.toml names",
+    jwt.InvalidAudienceError: "This launch is meant for another tool than course.toml names",
+    jwt.InvalidIssuerError: "This launch comes from another learning system than course.toml names",
+    KeyError: "This launch is signed with a key that the learning system does not publish",
 }
 
 
-class _Browser(Request, CookieService):
-    """A browser's request, and the cookies to set: name -> (value, seconds)."""
-
-    session: Any = None
-
-    def __init__(self, handler: Handler):
-        super().__init__()
-        self.params = {name: handler.get_argument(name) for name in handler.request.arguments}
-        self.cookies = {name: morsel.value for name, morsel in handler.cookies.items()}
-        self.secure, self.session = handler.service.options.secure, {}
-        self.kept = dict[str, tuple[str, int]]()
-
-    def is_secure(self) -> bool:
-        return self.secure
-
-    def get_param(self, key: str) -> str:
-        return self.params.get(key, "")
-
-    def get_cookie(self, name: str) -> str | None:
-        return self.cookies.get(f"{self._cookie_prefix}-{name}")
-
-    def set_cookie(self, name: str, value: str | int, exp: int | None = 3600) -> None:
-        self.kept[f"{self._cookie_prefix}-{name}"] = (str(value), exp or LOGIN)
-
-
-class _Session(SessionService):
-    """Stores nothing between requests: the nonce is signed, and the state is in the browser's cookie."""
-
-    def __init__(self, request: _Browser, secret: str):
-        super().__init__(request)
-        self.secret = secret
-
-    def check_nonce(self, nonce: str) -> bool:
-        days = LOGIN / 86_400
-        return decode_signed_value(self.secret, "lti-nonce", nonce, max_age_days=days) is not None
-
-
-class _Redirect(Redirect[str]):
-    """A redirect to an address."""
-
-    def __init__(self, location: str):
-        self.location = location
-
-    def do_redirect(self) -> str:
-        return self.location
-
-    do_js_redirect = get_redirect_url = do_redirect
-
-    def set_redirect_url(self, location: str) -> None: ...
-
-
-class _Login(OIDCLogin[_Browser, ToolConfDict, _Session, _Browser, str]):
-    def get_redirect(self, url: str) -> Redirect[str]:
-        return _Redirect(url)
-
-    def _generate_nonce(self) -> str:
-        return create_signed_value(self._session_service.secret, "lti-nonce", uuid.uuid4().hex).decode()
-
-
-class _Launch(MessageLaunch[_Browser, ToolConfDict, _Session, _Browser]):
-    def _get_request_param(self, key: str) -> str:
-        return self._request.get_param(key)
-
-
-class SessionWithTimeout(requests.Session):
-    """Requests to the learning system, with a time limit."""
-
-    def request(self, *args: Any, **more: Any) -> requests.Response:
-        return super().request(*args, **{"timeout": ANSWER, **more})
-
-
-class Lti:
+class Lti(Part):
     """One course of one learning system: its people, and its services."""
 
     def __init__(self, service: Service):
-        self.service, self.journal = service, service.journal
+        self.service, self.journal, self.routes = service, service.journal, ROUTES
         self.policy = policy_of()
         #: The keys of the journal's notes about this learning system's people, and about its services for each lab.
         self.people, self.links = f"lti person {self.policy.issuer}", f"lti link {self.policy.issuer}"
-        private = JWK.from_pem(private_key().encode())
-        self.public: str = private.export_to_pem().decode()
-        self.tool = ToolConfDict(
-            {
-                self.policy.issuer: {
-                    "client_id": self.policy.client_id,
-                    "auth_login_url": self.policy.login,
-                    "auth_token_url": self.policy.token,
-                    "key_set_url": self.policy.keyset,
-                    "deployment_ids": list(self.policy.deployments),
-                }
-            }
-        )
-        self.tool.set_private_key(self.policy.issuer, private_key())
-        self.tool.set_public_key(self.policy.issuer, self.public)
-        self.threads = ThreadPoolExecutor(4, "lti")
+        self.key = JWK.from_pem(private_key().encode())
         self._lock = threading.Lock()
         self._use_list()
 
-    @property
-    def registration(self) -> Registration:
-        """The tool's registration in the learning system, with its keys."""
-        return cast(Registration, self.tool.find_registration_by_issuer(self.policy.issuer))
+    def enter(self, token: str, nonce: str) -> tuple[str, bool, str]:
+        """A launch's person, whether they belong to the team, and the lab. ``nonce``: of the browser's login ("": none).
 
-    def login(self, browser: _Browser) -> str:
-        """The address at which the learning system identifies the browser's person."""
-        login = _Login(browser, self.tool, _Session(browser, self.service.secret), browser)
-        return login.redirect(f"{self.service.options.url}lti/launch")
-
-    def claims(self, browser: _Browser) -> Mapping[str, Any]:
-        """The claims of a valid launch. Raises ``Failure``, with a sentence, for an invalid one."""
-        session = _Session(browser, self.service.secret)
-        launch = _Launch(browser, self.tool, session, browser, requests_session=SessionWithTimeout())
-        # The library checks the audience. Some leeway keeps a slow clock from refusing launches.
-        options: Any = {"verify_aud": False, "verify_iat": False, "require": ["exp", "sub", "nonce"]}
-        launch.set_jwt_verify_options(options)
+        Raises ``Failure``, with a sentence, for an invalid launch.
+        """
+        if not nonce:
+            raise Failure(
+                403, "This browser did not begin this launch: allow cookies, and open the exercise again"
+            )
         try:
-            claims = launch.validate().get_launch_data()
-            if not self.journal.is_first_use("lti nonce", claims["nonce"], 2 * LOGIN):
-                raise LtiException("Invalid Nonce")
-        except Exception as error:  # the library raises many types for invalid input
+            keys = jwt.PyJWKSet.from_dict(requests.get(self.policy.keyset, timeout=ANSWER).json())
+            claims = jwt.decode(
+                token,
+                keys[jwt.get_unverified_header(token)["kid"]],
+                ["RS256"],
+                {"verify_iat": False, "require": ["exp", "sub", "nonce"]},  # a slow clock refuses no launch
+                audience=self.policy.client_id,
+                issuer=self.policy.issuer,
+            )
+        except Exception as error:  # many types for invalid input
             log.warning("a launch is refused: %s", error)
-            known = (words for part, words in _REFUSALS.items() if part in str(error))
+            known = (words for kind, words in _REFUSALS.items() if isinstance(error, kind))
             unknown = "This launch cannot be checked: ask your teacher, whose log says why"
             raise Failure(403, next(known, unknown)) from None
-        return cast(Mapping[str, Any], claims)
+        if claims["nonce"] != nonce or not self.journal.is_first_use("lti nonce", nonce, 2 * LOGIN):
+            raise Failure(403, "This launch was used before, or is too old: open the exercise again")
+        if claims.get(_CLAIM + "deployment_id") not in self.policy.deployments:
+            raise Failure(403, "This launch comes from a deployment that course.toml does not name")
+        return self._come_in(claims)
 
-    def come_in(self, claims: Mapping[str, Any]) -> tuple[str, bool, str]:
-        """A launch's person, whether they belong to the team, and the lab. Notes them, and the services of the lab's link."""
+    def _come_in(self, claims: Mapping[str, Any]) -> tuple[str, bool, str]:
+        """See ``enter``. Notes the person, and the services of the lab's link."""
         course = str(_dict(claims, _CLAIM + "context").get("id", ""))
         if course != self.policy.course:
             ours = self.policy.course
@@ -332,28 +236,27 @@ class _FromSystem(Handler):
 
     def check_xsrf_cookie(self) -> None: ...
 
-    async def in_thread(self, function: Any, *values: Any) -> Any:
-        """Call, in a thread, a function that may send requests to the learning system."""
-        return await asyncio.get_running_loop().run_in_executor(self.lti.threads, function, *values)
-
 
 class Login(_FromSystem):
     """``/lti/login``: the learning system starts a login."""
 
-    async def get(self) -> None:
-        browser = _Browser(self)
-        try:
-            address = self.lti.login(browser)
-        except Exception as error:  # see ``Lti.claims``
-            log.warning("a login is refused: %s", error)
-            raise Failure(403, "This login comes from no learning system that course.toml names") from None
-        secure = self.service.options.secure
-        for name, (value, seconds) in browser.kept.items():
-            self.set_cookie(
-                name, value, max_age=seconds, path=f"{self.service.options.base}lti/", httponly=True,
-                secure=secure, samesite="None" if secure else None,
-            )  # fmt: skip
-        self.redirect(address)
+    def get(self) -> None:
+        policy, options = self.lti.policy, self.service.options
+        hints = {
+            name: hint for name in ("login_hint", "lti_message_hint") if (hint := self.get_argument(name, ""))
+        }
+        if self.get_argument("iss", "") != policy.issuer or "login_hint" not in hints:
+            raise Failure(403, "This login comes from no learning system that course.toml names")
+        state, nonce = uuid.uuid4().hex, uuid.uuid4().hex
+        self.set_signed_cookie(
+            f"lti-{state}", nonce, expires_days=None, max_age=LOGIN, path=f"{options.base}lti/", httponly=True,
+            secure=options.secure, samesite="None" if options.secure else None,
+        )  # fmt: skip
+        wish = {
+            "scope": "openid", "response_type": "id_token", "response_mode": "form_post", "prompt": "none", "state": state,
+            "client_id": policy.client_id, "redirect_uri": f"{options.url}lti/launch", "nonce": nonce, **hints,
+        }  # fmt: skip
+        self.redirect(f"{policy.login}?{urlencode(wish)}")
 
     post = get
 
@@ -362,8 +265,11 @@ class Launch(_FromSystem):
     """``/lti/launch``: the learning system identifies a person."""
 
     async def post(self) -> None:
-        claims = await self.in_thread(self.lti.claims, _Browser(self))
-        name, team, lab = await self.in_thread(self.lti.come_in, claims)
+        cookie = f"lti-{self.get_argument('state', '')}"
+        nonce = self.get_signed_cookie(cookie, max_age_days=LOGIN / 86_400) or b""
+        token = self.get_argument("id_token", "")
+        name, team, lab = await asyncio.to_thread(self.lti.enter, token, nonce.decode())
+        self.lti.changed(lab, name)
         self.sign_in(self.service.journal.digest_of(name, team=team))
         base = self.service.options.base
         self.redirect(f"{base}room/{lab}" if team else base)
@@ -374,10 +280,11 @@ class Key(_FromSystem):
 
     def get(self, form: str) -> None:
         if form == "keys":
-            self.answer(self.lti.tool.get_jwks())
+            key = self.lti.key.export_public(as_dict=True)
+            self.answer({"keys": [{**key, "alg": "RS256", "use": "sig"}]})
         else:
             self.set_header("Content-Type", "text/plain")
-            self.finish(self.lti.public)
+            self.finish(self.lti.key.export_to_pem())
 
 
 class Link(Handler):

@@ -9,21 +9,20 @@ that a person enters in the gradebook are sent within a minute. Points that the 
 
 from __future__ import annotations
 
+import json
 import logging
+import queue
 import threading
 import time
+import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import jwt
 import requests
-from pylti1p3.assignments_grades import AssignmentsGradesService
-from pylti1p3.exception import LtiServiceException
-from pylti1p3.grade import Grade
-from pylti1p3.names_roles import NamesRolesProvisioningService
-from pylti1p3.service_connector import ServiceConnector
 
 from autograder.course.lists import summarize_names
 from autograder.course.policy_file import settings, spec
@@ -39,34 +38,26 @@ from autograder.serve import rules
 from autograder.serve.hand_in import marks_on
 from autograder.serve.journal import Journal
 from autograder.serve.service import Service
-from autograder.systems.lti import ANSWER, ROUTES, Lti, SessionWithTimeout
+from autograder.systems.lti import ANSWER, Lti, private_key
 
 log = logging.getLogger(__name__)
 
 #: Seconds between two checks of all points (the team's decisions, closed labs), and between two of the class list.
 LOOK, LIST = 60.0, 600.0
-#: Seconds until the first retry, and the most until a later one.
-SOON, LATE = 1.0, 300.0
-#: Seconds for which an access token is used; it is usually valid for an hour.
-TOKEN = 1200.0
+#: The scopes of the services that take scores and list people.
+SCORE = "https://purl.imsglobal.org/spec/lti-ags/scope/score"
+MEMBERS = "https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly"
+TYPE = "application/vnd.ims."
 _Key = tuple[str, str]
 
 
-@dataclass(frozen=True)
-class Score:
-    """A score for the gradebook: points, maximum, comment. ``item`` and ``user`` are the learning system's ids."""
-
-    item: str
-    user: str
-    points: float
-    most: float
-    comment: str
-
-
 def score_of(
-    journal: Journal, lab: str, student: str, item: str, user: str, entered: Mapping[str, TeacherMarks]
-) -> Score | None:
-    """The score that counts now; None if it is unknown or the student may not see it. ``entered``: the gradebook's marks."""
+    journal: Journal, lab: str, student: str, entered: Mapping[str, TeacherMarks]
+) -> dict[str, Any] | None:
+    """The points that count now, their maximum, and a comment; None if they are unknown or the student may not see them.
+
+    ``entered``: the gradebook's marks.
+    """
     attempts = journal.attempts(lab, student)
     counts = rules.counting(lab, attempts)
     if counts is None or any(attempt.verdict is None for attempt in attempts):
@@ -89,7 +80,7 @@ def score_of(
         row = graded(result, lab_spec, {student: marks}, cells)
     most = lab_spec.max_score + sum(points for _, points in lab_spec.written)
     comment = f"Attempt {counts.number}, receipt {counts.receipt}.\n{row.summary}"
-    return Score(item, user, round(row.points, 2), most, comment)
+    return {"points": round(row.points, 2), "most": most, "comment": comment}
 
 
 class LtiClass(Lti):
@@ -97,17 +88,17 @@ class LtiClass(Lti):
 
     def __init__(self, service: Service):
         super().__init__(service)
-        self.routes = ROUTES
-        #: (lab, student) -> when to check their points, by the monotonic clock.
-        self._when: dict[_Key, float] = {}
-        #: (lab, student) whose points have not arrived -> number of attempts, and the reason.
-        self._failed: dict[_Key, tuple[int, str]] = {}
-        self._list_trouble = ""
+        #: (lab, student) whose points are to be sent, unless they have arrived.
+        self._changed = queue.SimpleQueue[_Key]()
+        #: (lab, student) whose points have not arrived -> the reason.
+        self._failed: dict[_Key, str] = {}
+        #: When the class list was fetched last, by the monotonic clock, and a sentence if that failed.
+        self._listed, self._list_trouble = float("-inf"), ""
         #: Lab -> stored name -> marks that people entered in the class's gradebook; only labs that were read.
         self._entered: dict[str, Mapping[str, TeacherMarks]] = {}
-        self._changed = threading.Condition()
+        #: Scope -> access token, for a minute; it is usually valid for an hour.
+        self._tokens: dict[str, str] = {}
         self._ended = False
-        self._connector: tuple[float, ServiceConnector] | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
@@ -116,132 +107,122 @@ class LtiClass(Lti):
 
     def close(self) -> None:
         """Stop sending."""
-        with self._changed:
-            self._ended = True
-            self._changed.notify()
+        self._ended = True
+        self._changed.put(("", ""))
         if self._thread.is_alive():
             self._thread.join(ANSWER + 10)
-        self.threads.shutdown(wait=False, cancel_futures=True)
 
     def changed(self, lab: str, student: str) -> None:
-        """Check a student's points at once; if they did not arrive, at the next retry."""
-        with self._changed:
-            self._when.setdefault((lab, student), 0.0)
-            self._changed.notify()
-
-    def come_in(self, claims: Mapping[str, Any]) -> tuple[str, bool, str]:
-        """See ``Lti``. From the first launch on, the class list can be fetched."""
-        who = super().come_in(claims)
-        with self._changed:
-            self._changed.notify()
-        return who
+        """Check a student's points at once."""
+        self._changed.put((lab, student))
 
     @property
     def trouble(self) -> str:
         """A sentence about points that have not arrived; "" for none."""
-        with self._changed:
-            students = sorted({student for _, student in self._failed})
-            why = next((why for _, why in self._failed.values()), "")
-        if students:
+        if failed := dict(self._failed):
+            students, why = sorted({student for _, student in failed}), next(iter(failed.values()))
             return f"The points of {summarize_names(students)} have not reached the learning system: {why}. They are sent again."
         return self._list_trouble
 
     def _run(self) -> None:
-        looked = listed = float("-inf")
+        """Send points that may have changed; each minute those of everybody, so that nothing stays behind."""
+        looked = float("-inf")
         while not self._ended:
+            self._fetch_list()
             try:
-                if time.monotonic() - looked >= LOOK:
-                    looked = time.monotonic()
-                    for lab in self.service.options.labs:
-                        self._entered[lab] = _in_gradebook(lab, self.service.options.out)
-                        for student in {attempt.student for attempt in self.journal.attempts(lab)}:
-                            self.changed(lab, student)
-                if time.monotonic() - listed >= LIST and (links := self.journal.notes(self.links)):
-                    listed = time.monotonic()
-                    self._fetch_list([link["names"] for link in links.values() if link["names"]])
-            except Exception:  # this thread must live as long as the service
-                log.exception("cannot check the points to be sent")
-            with self._changed:
-                due = [key for key, when in self._when.items() if when <= time.monotonic()]
-                if not due and not self._ended:
-                    soonest = min([looked + LOOK, *self._when.values()])
-                    self._changed.wait(max(0.0, soonest - time.monotonic()))
-            for key in due:
+                key = self._changed.get(timeout=max(0.0, looked + LOOK - time.monotonic()))
+            except queue.Empty:
+                looked = time.monotonic()
+                self._look()
+            else:
                 if not self._ended:
                     self._try(key)
 
-    def _try(self, key: _Key) -> None:
-        """Send a student's points if they have not arrived yet. Failed attempts are repeated, with growing pauses."""
-        with self._changed:
-            self._when.pop(key, None)  # later changes are checked again
-        tries, why, wait = self._failed.get(key, (0, ""))[0], "", 0.0
+    def _look(self) -> None:
+        self._tokens.clear()
         try:
-            wait = self._send(*key)
+            for lab in self.service.options.labs:
+                self._entered[lab] = _in_gradebook(lab, self.service.options.out)
+                for student in {attempt.student for attempt in self.journal.attempts(lab)}:
+                    self.changed(lab, student)
+        except Exception:  # this thread must live as long as the service
+            log.exception("cannot check the points to be sent")
+
+    def _try(self, key: _Key) -> None:
+        """Send a student's points if they have not arrived yet."""
+        try:
+            self._send(*key)
+            self._failed.pop(key, None)
         except Exception as error:  # the network can fail in many ways
             log.warning("the points of %s in %s have not arrived: %s", key[1], key[0], error)
-            self._connector = None  # the access token may be the cause
-            why, wait = _why(error), min(SOON * 2 ** min(tries, 20), LATE)
-        with self._changed:
-            if why:
-                self._failed[key] = tries + 1, why
-            else:
-                self._failed.pop(key, None)
-            if wait:
-                self._when[key] = time.monotonic() + wait
+            self._failed[key] = _why(error)
 
-    def _send(self, lab: str, student: str) -> float:
-        """Send the score unless it has arrived already. Returns the seconds to wait before it can be sent (0: done)."""
-        people = self.journal.notes(self.people)
-        user = next(
-            (user for user, one in people.items() if one == {"student": student, "team": False}), None
-        )
-        if user is None:  # a teacher, who has no grades, or a person with an invitation
-            return 0.0
+    def _send(self, lab: str, student: str) -> None:
+        """Send the score unless it has arrived already."""
+        people = self.journal.notes(self.people).items()
+        user = next((user for user, one in people if one == {"student": student, "team": False}), None)
+        # A teacher, who has no grades, or a person with an invitation has no number; some gradebooks cannot be read.
+        if user is None or lab not in self._entered:
+            return
+        found = score_of(self.journal, lab, student, self._entered[lab])
         services = (self.journal.noted(self.links, lab) or {}).get("scores", {})
-        if lab not in self._entered:  # the gradebook could not be read
-            return LOOK
         item = services.get("lineitem", "")
-        score = score_of(self.journal, lab, student, item, user, self._entered[lab])
+        score = {"item": item, "user": user, **(found or {})}
         before = self.journal.noted("lti sent", f"{lab}/{student}") or {"at": 0.0, "score": None}
-        now = time.time()
-        if score is None or asdict(score) == before["score"]:
-            return 0.0
-        if not score.item:
+        if found is None or score == before["score"]:
+            return
+        if not item or SCORE not in services.get("scope", ()):
             raise UserError(
                 f"it has no gradebook column for {lab}: allow grades there, and open the exercise again"
             )
-        if int(now) <= int(before["at"]):
-            return int(before["at"]) + 1 - now
-        grade = (
-            Grade()
-            .set_score_given(score.points)
-            .set_score_maximum(score.most)
-            .set_activity_progress("Completed")
-            .set_grading_progress("FullyGraded")
-            .set_timestamp(datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds"))
-            .set_user_id(user)
-            .set_comment(score.comment)
-        )
-        AssignmentsGradesService(self._reach(), services).put_grade(grade)
         # Some systems store times in seconds: the next score must have a later one.
-        self.journal.note("lti sent", f"{lab}/{student}", {"at": time.time(), "score": asdict(score)})
-        return 0.0
+        time.sleep(max(0.0, int(before["at"]) + 1 - time.time()))
+        address, mark, query = item.partition("?")
+        when = datetime.now(UTC).isoformat(timespec="milliseconds")
+        body = {
+            "userId": user, "scoreGiven": score["points"], "scoreMaximum": score["most"], "comment": score["comment"],
+            "activityProgress": "Completed", "gradingProgress": "FullyGraded", "timestamp": when,
+        }  # fmt: skip
+        place = f"{address.rstrip('/')}/scores{mark}{query}"
+        self._ask(SCORE, "POST", place, f"{TYPE}lis.v1.score+json", json.dumps(body))
+        self.journal.note("lti sent", f"{lab}/{student}", {"at": time.time(), "score": score})
 
-    def _reach(self) -> ServiceConnector:
-        """A connection to the learning system, with a valid access token."""
-        if self._connector is None or time.monotonic() - self._connector[0] > TOKEN:
-            self._connector = time.monotonic(), ServiceConnector(self.registration, SessionWithTimeout())
-        return self._connector[1]
+    def _ask(self, scope: str, method: str, address: str, kind: str, data: str = "") -> requests.Response:
+        """The answer of a service of the learning system. ``kind``: the type of what is asked for, or sent."""
+        if scope not in self._tokens:
+            client, place, now = self.policy.client_id, self.policy.token, int(time.time())
+            said = {"iss": client, "sub": client, "aud": place, "iat": now - 5, "exp": now + 60, "jti": uuid.uuid4().hex}  # fmt: skip
+            form = {
+                "grant_type": "client_credentials",
+                "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+                "client_assertion": jwt.encode(said, private_key(), "RS256", {"kid": self.key.key_id}),
+                "scope": scope,
+            }
+            given = requests.post(place, form, timeout=ANSWER)
+            given.raise_for_status()
+            self._tokens[scope] = given.json()["access_token"]
+        what = "Accept" if method == "GET" else "Content-Type"
+        headers = {"Authorization": f"Bearer {self._tokens[scope]}", what: kind}
+        answer = requests.request(method, address, headers=headers, data=data, timeout=ANSWER)
+        answer.raise_for_status()
+        return answer
 
-    def _fetch_list(self, services: list[Any]) -> None:
-        """Fetch the learning system's class list, if the course has none."""
-        if not services or not self.takes_list:
-            return
+    def _fetch_list(self) -> None:
+        """Fetch the learning system's class list at the first launch and every ten minutes, if the course has none."""
         try:
-            self.write_list(NamesRolesProvisioningService(self._reach(), services[0]).get_members())
+            links = self.journal.notes(self.links).values()
+            places = [link["names"]["context_memberships_url"] for link in links if link["names"]]
+            if not places or not self.takes_list or time.monotonic() - self._listed < LIST:
+                return
+            self._listed = time.monotonic()
+            members, address = list[dict[str, Any]](), places[0]
+            while address:
+                answer = self._ask(MEMBERS, "GET", address, f"{TYPE}lti-nrps.v2.membershipcontainer+json")
+                members += answer.json()["members"]
+                address = answer.links.get("next", {}).get("url", "")
+            self.write_list(members)
             self._list_trouble = ""
         except Exception as error:  # see ``_try``
-            self._connector = None
             self._list_trouble = f"The learning system's class list cannot be used: {_why(error)}."
             log.warning("no class list: %s", error)
 
@@ -256,7 +237,7 @@ def _in_gradebook(lab: str, out: Path) -> Mapping[str, TeacherMarks]:
 
 def _why(error: Exception) -> str:
     """The reason for a failure, for the team."""
-    if isinstance(error, LtiServiceException):
+    if isinstance(error, requests.HTTPError) and error.response is not None:
         asks = " (is this a student of the course there?)" if error.response.status_code == 400 else ""
         return f"it answers with status {error.response.status_code}{asks}"
     return (

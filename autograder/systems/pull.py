@@ -12,12 +12,12 @@ from pathlib import Path
 
 from autograder.collect import collect_folder
 from autograder.collect.names import may_contain_notebook
-from autograder.course.lists import summarize_names
+from autograder.course.lists import sentences_about, summarize_names
 from autograder.course.policy_file import class_list, settings
 from autograder.course.system_extensions import take_over_extensions
 from autograder.files import folder_name, letters_of, require_apart, timestamp_in
 from autograder.grading.submissions import MAX_BYTES
-from autograder.systems.exchange import HandedIn, Person, Pulled, Record, Refused, Source, Track, class_now
+from autograder.systems.exchange import Attempt, Person, Pulled, Record, Refused, Source, Track, people_of
 
 #: Smaller differences between due dates are ignored: some systems end a day at 23:59:00.
 A_MINUTE = timedelta(minutes=1)
@@ -40,59 +40,49 @@ def pull(system: Source, submitted: Path, lab: str, track: Track) -> Done:
     Raises ``UserError``; notebooks fetched before the error are kept and recorded.
     """
     record = Record.read(submitted, lab, system)
-    people, attempts, notes = class_now(system, track)
+    people, notes = people_of(system, track)
     folders = _folders(people, record, system.name, notes)
     notes += class_list().notes_about(
         folders.values(), f"On the class list, but not a student in {system.name}"
     )
     require_apart(submitted, folders.values())
-    fetched, without = list[str](), list[str]()
+    handed_in, fetched, without = list[str](), list[str](), list[str]()
     try:
         for person in track(people, len(people), "notebooks"):
-            student = folders[person.user]
+            student, attempt = folders[person.user], person.attempt
             (submitted / student / lab).mkdir(parents=True, exist_ok=True)
             known = record.students.setdefault(person.user, Pulled(student=student))
-            attempt = attempts.get(person.user)
             if attempt is None:
                 if known.attempt >= 0:
                     notes.append(
                         f"{student} has nothing handed in there any more: what was fetched before stays."
                     )
-            elif not _is_here(known, attempt, submitted, lab) and _fetch(
-                system, attempt, student, submitted, lab, notes
-            ):
+                continue
+            found = _pulled(student, attempt)
+            is_here = known == found and (submitted / student / lab / f"{lab}.ipynb").is_file()
+            if not is_here and _fetch(system, attempt, student, submitted, lab, notes):
                 fetched.append(student)
-                record.students[person.user] = _pulled(student, attempt)
-            if attempt is not None and record.students[person.user].attempt < 0:
-                without.append(student)
+                known = record.students[person.user] = found
+            (handed_in if known.attempt >= 0 else without).append(student)
     finally:
-        submitted.mkdir(parents=True, exist_ok=True)
-        record.save(submitted, lab, system)
-    if left := [one.student for user, one in record.students.items() if user not in folders]:
-        notes.append(
-            f"No active students of {system.name} any more, but still here: {summarize_names(left)}."
-        )
+        record.save()
+    left = [one.student for user, one in record.students.items() if user not in folders]
+    notes += sentences_about({f"No active students of {system.name} any more, but still here": left})
     if without:
         notes.append(
             f"Handed in, but nothing that is graded here: {summarize_names(without)}. No grade will be sent."
         )
     notes += _extend(system, people, folders, lab, track)
-    handed_in = [folders[user] for user in attempts if record.students[user].attempt >= 0]
     return Done(tuple(sorted(folders.values())), tuple(sorted(handed_in)), tuple(fetched), tuple(notes))
 
 
-def _pulled(student: str, attempt: HandedIn) -> Pulled:
+def _pulled(student: str, attempt: Attempt) -> Pulled:
     files = [(one.name, one.size, one.modified) for one in attempt.files]
-    return Pulled(student=student, attempt=attempt.attempt, when=attempt.when, files=files)
-
-
-def _is_here(known: Pulled, attempt: HandedIn, submitted: Path, lab: str) -> bool:
-    folder = submitted / known.student / lab
-    return known == _pulled(known.student, attempt) and (folder / f"{lab}.ipynb").is_file()
+    return Pulled(student=student, attempt=attempt.number, when=attempt.when, files=files)
 
 
 def _fetch(
-    system: Source, attempt: HandedIn, student: str, submitted: Path, lab: str, notes: list[str]
+    system: Source, attempt: Attempt, student: str, submitted: Path, lab: str, notes: list[str]
 ) -> bool:
     """Fetch one student's notebook. Returns whether it is in the folder now."""
     time = f"{datetime.fromtimestamp(attempt.when, UTC):%Y-%m-%d %H:%M:%S} UTC"
@@ -114,19 +104,16 @@ def _fetch(
                 notes.append(f"{student}: {error}")
                 return False
             os.utime(path, (file.modified, file.modified))
-        found = list(Path(scratch).iterdir())
-        done = (
-            collect_folder(Path(scratch), submitted, lab, student=student, submitted_at=time)
-            if found
-            else None
-        )
-    if done is None and not attempt.typed:
-        notes.append(f"{student} handed in no notebook of {lab}.")
+        is_empty, root = not any(Path(scratch).iterdir()), Path(scratch)
+        done = None if is_empty else collect_folder(root, submitted, lab, student=student, submitted_at=time)
     notes += done.notes if done else []
-    is_collected = done is not None and bool(done.students)
-    if attempt.typed and not is_collected:
+    if done is not None and done.students:
+        return timestamp_in(submitted / student / lab) == time
+    if attempt.typed:
         notes.append(f"{student} typed a text into {system.name}: read it there.")
-    return is_collected and timestamp_in(submitted / student / lab) == time
+    elif is_empty:
+        notes.append(f"{student} handed in no notebook of {lab}.")
+    return False
 
 
 def _folders(people: Sequence[Person], record: Record, system: str, notes: list[str]) -> dict[int, str]:
@@ -151,43 +138,30 @@ def _extend(
     system: Source, people: Sequence[Person], folders: dict[int, str], lab: str, track: Track
 ) -> list[str]:
     """Add extensions to ``extensions.csv`` and return sentences. The longer of the course's and the system's counts."""
-    theirs = system.assignment.due
-    due = settings().due(lab) or (_utc(theirs) if theirs else None)
-    notes = _about_due(system, lab)
+    theirs, ours, notes = system.assignment.due, settings().due(lab), list[str]()
+    if theirs and (ours is None or abs(_utc(theirs) - ours) > A_MINUTE):
+        there, here = _local(_utc(theirs)), _local(ours) if ours else ""
+        none = f" has none, so nobody is late: write `due = {there}` under [labs.{lab[:2]}]"
+        mine = f"'s {here}, which counts" if here else none
+        notes.append(f"{system.name}'s due date is {there}, and course.toml{mine}.")
+    due = ours or (_utc(theirs) if theirs else None)
     if due is None:
         return notes
     own_dates = [(folders[user], own) for user, own in system.due_dates(people, track).items()]
     longer = [(student, _utc(own) if own > theirs else due) for student, own in own_dates if own]
     notes += take_over_extensions(lab, due, longer, system.name)
-    if never := [student for student, own in own_dates if not own and theirs]:
-        notes.append(
-            f"Never due in {system.name}, so give them an extension in course.toml: {summarize_names(never)}."
-        )
-    if sooner := [student for student, own in own_dates if 0 < own < theirs]:
-        notes.append(
-            f"Due sooner than the others in {system.name}, which does not count here: {summarize_names(sooner)}."
-        )
-    return notes
-
-
-def _about_due(system: Source, lab: str) -> list[str]:
-    """A sentence if course.toml does not have the system's due date."""
-    theirs, ours = system.assignment.due, settings().due(lab)
-    if not theirs:
-        return []
-    shown = f"{settings().local(_utc(theirs)):%Y-%m-%dT%H:%M:%S}"
-    if ours is None:
-        return [
-            f"{system.name}'s due date is {shown}, and course.toml has none, so nobody is late: write `due = {shown}` "
-            f"under [labs.{lab[:2]}]."
-        ]
-    if abs(_utc(theirs) - ours) > A_MINUTE:
-        return [
-            f"{system.name}'s due date is {shown}, and course.toml's {settings().local(ours):%Y-%m-%dT%H:%M:%S}, which counts."
-        ]
-    return []
+    never = [student for student, own in own_dates if not own and theirs]
+    sooner = [student for student, own in own_dates if 0 < own < theirs]
+    return notes + sentences_about({
+        f"Never due in {system.name}, so give them an extension in course.toml": never,
+        f"Due sooner than the others in {system.name}, which does not count here": sooner,
+    })  # fmt: skip
 
 
 def _utc(seconds: int) -> datetime:
     """The time in UTC without a zone, as in the policy."""
     return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
+
+
+def _local(time: datetime) -> str:
+    return f"{settings().local(time):%Y-%m-%dT%H:%M:%S}"

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.course.lab import LabSpec
-from autograder.course.lists import summarize_names
+from autograder.course.lists import sentences_about, summarize_names
 from autograder.errors import UserError
 from autograder.exports.rows import Graded, Grades, graded
 from autograder.files import parse_time
@@ -23,15 +23,15 @@ from autograder.pages.render import points
 from autograder.results import SubmissionResult
 from autograder.systems.exchange import (
     Entry,
-    HandedIn,
     New,
+    Person,
     Pulled,
     Record,
     Refused,
     Sent,
     System,
     Track,
-    class_now,
+    people_of,
 )
 
 #: Grades with a smaller difference are equal: grades are sent with two decimals, and systems store other numbers of them.
@@ -49,8 +49,8 @@ class Row:
     user: int
     attempt: int
     now: Entry
-    new: New | None
-    what: str
+    new: New | None = None
+    what: str = "left out"
     why: str = ""
     digest: str = ""
 
@@ -71,21 +71,19 @@ def plan(
         raise UserError(
             f"--replace names {summarize_names(unknown)}, without a result: give the name of a student's folder."
         )
-    people, attempts, _ = class_now(system, track)
+    active = {person.user: person for person in people_of(system, track)[0]}
     user_of = {known.student: user for user, known in record.students.items()}
-    active = {person.user for person in people}
     rows = list[Row]()
     for one in grades.rows:
         user = user_of.get(one.student, 0)
         known = record.students.get(user)
-        why = _why_not(one, known, attempts.get(user), user in active, system.name)
-        attempt = -1 if known is None or why else known.attempt
-        rows.append(Row(one.student, user, attempt, Entry(), None, "left out", why))
+        why = _why_not(one, known, active.get(user), system.name)
+        rows.append(Row(one.student, user, known.attempt if known else -1, Entry(), why=why))
     there = system.entries({row.user: row.attempt for row in rows if not row.why}, track)
-    for number, row in enumerate(rows):
-        if not row.why:
-            ours, may_replace = record.sent.get(row.user, []), row.student in replaced
-            rows[number] = _planned(replace(row, now=there[row.user]), system, grades, ours, may_replace)
+    rows = [
+        row if row.why else _planned(replace(row, now=there[row.user]), system, grades, record, replaced)
+        for row in rows
+    ]
     rows = sorted(_of_groups(rows, system), key=lambda one: one.student)
     return rows, _notes(system, grades, record)
 
@@ -105,27 +103,28 @@ def _of_groups(rows: Sequence[Row], system: System) -> list[Row]:
     ]
 
 
-def _why_not(row: Graded, known: Pulled | None, now: HandedIn | None, is_active: bool, system: str) -> str:
+def _why_not(row: Graded, known: Pulled | None, now: Person | None, system: str) -> str:
     """The reason why a result cannot be sent; "" if it can."""
     if known is None:
         return f"not fetched from {system}"
-    if not is_active:
+    if now is None:
         return f"no active student of the assignment in {system}"
     if known.attempt < 0:
         return "handed in nothing that is graded here"
     if parse_time(row.result.submitted_at) != datetime.fromtimestamp(known.when, UTC).replace(tzinfo=None):
         return "what was graded is not what was fetched last: regrade and push"
-    if now is None:
+    if now.attempt is None:
         return f"nothing is handed in in {system} any more"
-    if now.open:
+    if now.attempt.open:
         return "a new attempt is open"
-    if (now.attempt, now.when) != (known.attempt, known.when):
+    if (now.attempt.number, now.attempt.when) != (known.attempt, known.when):
         return "handed in again since: pull, regrade and push"
     return ""
 
 
-def _planned(row: Row, system: System, grades: Grades, ours: Sequence[Sent], may_replace: bool) -> Row:
+def _planned(row: Row, system: System, grades: Grades, record: Record, replaced: Collection[str]) -> Row:
     """The row with the new entry, and with the decision whether it is sent."""
+    ours, may_replace = record.sent.get(row.user, []), row.student in replaced
     one, now, most = grades.by_student[row.student], row.now, system.assignment.most
     page = FeedbackWriter(grades.spec, Path()).page(one.result, grades.marks.get(one.student)).encode()
     digest, name = hashlib.sha256(page).hexdigest(), f"{grades.spec.name}.html"
@@ -140,32 +139,31 @@ def _planned(row: Row, system: System, grades: Grades, ours: Sequence[Sent], may
         why = f"{points(new.grade)} is above the maximum of {points(most)}: raise it there"
     elif now.locked:
         why = now.locked
-    elif _is_same(new, now):
+    elif not _missing(new, now):
         what, why = "as it is" if new.page is None and now.is_settled else what, ""
-    elif may_replace or _is_free(now) or any(_is_ours(sent, now) for sent in ours):
+    elif may_replace or _is_empty(now) or any(_is_ours(sent, now) for sent in ours):
         why = ""
     else:
         why = "somebody entered this grade or comment: --replace takes its place"
     return replace(row, new=new, what="left out" if why else what, why=why or one.remark, digest=digest)
 
 
-def _is_same(new: New, now: Entry) -> bool:
-    """Whether the system already has this grade and comment."""
-    has_comment = now.comment is None or _text(new.comment) == _text(now.comment)
-    return now.grade is not None and abs(now.grade - new.grade) < _SAME and has_comment
+def _missing(ours: New | Sent, now: Entry) -> list[str]:
+    """What the current entry does not have of a grade and a comment. A comment that is hidden is not missing."""
+    has_grade = now.grade is not None and abs(now.grade - ours.grade) < _SAME
+    is_hidden = now.comment is None or ours.comment is None
+    has_comment = is_hidden or _text(now.comment or "") == _text(ours.comment or "")
+    return ([] if has_grade else ["the grade"]) + ([] if has_comment else ["the comment"])
 
 
-def _is_free(now: Entry) -> bool:
+def _is_empty(now: Entry) -> bool:
     return now.grade is None and now.comment is not None and not _text(now.comment)
 
 
 def _is_ours(sent: Sent, now: Entry) -> bool:
     """Whether the current entry is the one that was sent. If the comment is hidden, the time of the last change decides."""
-    if now.grade is None or abs(now.grade - sent.grade) >= _SAME:
-        return False
-    if now.comment is None or sent.comment is None:
-        return now.modified == sent.modified
-    return _text(now.comment) == _text(sent.comment)
+    is_hidden = now.comment is None or sent.comment is None
+    return not _missing(sent, now) and (not is_hidden or now.modified == sent.modified)
 
 
 def _text(comment: str) -> str:
@@ -180,7 +178,7 @@ def _notes(system: System, grades: Grades, record: Record) -> list[str]:
     if not system.assignment.takes_files:
         notes.append("Feedback files are switched off in the assignment: the pages are not sent.")
     lost = [one.student for one in record.students.values() if one.student not in grades.by_student]
-    return notes + ([f"Fetched, but not graded: {summarize_names(lost)}."] if lost else [])
+    return notes + sentences_about({"Fetched, but not graded": lost})
 
 
 def send(system: System, submitted: Path, lab: str, rows: Sequence[Row], track: Track) -> list[str]:
@@ -194,7 +192,7 @@ def send(system: System, submitted: Path, lab: str, rows: Sequence[Row], track: 
     for row, new in track(going, len(going), "grades"):
         sent = Sent(grade=new.grade, comment=new.comment, page=row.digest)
         record.sent[row.user] = [*record.sent.get(row.user, [])[-1:], sent]
-        record.save(submitted, lab, system)
+        record.save()
         try:
             system.send(row.user, row.attempt, new, row.now)
             tried.append((row, new))
@@ -203,25 +201,18 @@ def send(system: System, submitted: Path, lab: str, rows: Sequence[Row], track: 
     there = system.entries({row.user: row.attempt for row, _ in tried}, track)
     for row, new in tried:
         now = there[row.user]
-        if missing := _missing(system, new, now):
+        missing = _missing(new, now)
+        pages = [one.size for one in now.files if one.name == new.page_name]
+        if new.page is not None and now.comment is not None and pages != [len(new.page)]:
+            missing.append("the feedback page")
+        missing += [] if now.is_settled else ["the state"]
+        if missing:
             troubles.append(f"{row.student}: {' and '.join(missing)} did not arrive.")
         else:
             sent = Sent(grade=new.grade, comment=now.comment, modified=now.modified, page=row.digest)
             record.sent[row.user] = [sent]
-    record.save(submitted, lab, system)
+    record.save()
     return troubles
-
-
-def _missing(system: System, new: New, now: Entry) -> list[str]:
-    missing = [] if now.grade is not None and abs(now.grade - new.grade) < _SAME else ["the grade"]
-    takes_comments = system.assignment.takes_comments and now.comment is not None
-    if takes_comments and _text(now.comment or "") != _text(new.comment):
-        missing.append("the comment")
-    pages = [one.size for one in now.files if one.name == new.page_name]
-    if new.page is not None and now.comment is not None and pages != [len(new.page)]:
-        missing.append("the feedback page")
-    missing += [] if now.is_settled else ["the state"]
-    return missing
 
 
 def was_pushed(system: System, submitted: Path, lab: str) -> bool:

@@ -12,11 +12,10 @@ import jwt
 from jwcrypto.jwk import JWK
 
 from tests.fixtures.live_class import Answer, LiveClass
-from tests.systems.fake_site import FakeSite
+from tests.systems.fake_site import FakeSite, recorded
 
 CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
-AGS = "https://purl.imsglobal.org/spec/lti-ags/"
-NAMES = "https://purl.imsglobal.org/spec/lti-nrps/"
+AGS = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 ROLE = "http://purl.imsglobal.org/vocab/lis/v2/membership#"
 DEPLOYMENT, COURSE, LINK = CLAIM + "deployment_id", CLAIM + "context", CLAIM + "resource_link"
 #: user -> user name, role
@@ -25,90 +24,105 @@ PEOPLE = {
     "4": ("bo", "Learner"),
     "5": ("prof", "Instructor"),
     "6": ("mentor", "Mentor"),
+    "7": ("left", "Learner"),
 }
+KEY = JWK.generate(kty="RSA", size=2048, kid="1", alg="RS256", use="sig")
+#: What course.toml says of it.
+POLICY = """
+[lti]
+issuer = "https://system.uni.edu"
+client_id = "tool"
+login = "https://system.uni.edu/auth"
+token = "https://system.uni.edu/token"
+keyset = "https://system.uni.edu/keys"
+deployments = [1]
+course = 2
+[lti.links]
+00 = 7
+"""
 
 
 class Platform(FakeSite):
-    """The system's state. ``scores`` are all that came, ``grades`` what its gradebook shows; ``refuses`` are the next statuses."""
+    """The system's state. ``scores`` are all that came, ``grades`` what its gradebook shows; ``refuses`` is the status for all that is sent."""
 
-    def __init__(self) -> None:
-        self.key = JWK.generate(kty="RSA", size=2048, kid="1", alg="RS256", use="sig")
-        self.live: LiveClass | None = None
+    def __init__(self, live: LiveClass) -> None:
+        super().__init__()
+        self.live = live
         self.scores: list[dict[str, Any]] = []
         self.grades: dict[str, tuple[float | None, str, int]] = {}
-        self.refuses: list[int] = []
+        self.refuses = 0
         self.tokens: set[str] = set()
-        super().__init__()
-        self.url = self.site
 
-    @property
-    def policy(self) -> str:
-        """What course.toml says of it."""
-        return (
-            f'[lti]\nissuer = "{self.url}"\nclient_id = "tool"\nlogin = "{self.url}/auth"\ntoken = "{self.url}/token"\n'
-            f'keyset = "{self.url}/keys"\ndeployments = [1]\ncourse = 2\n[lti.links]\n00 = 7\n'
-        )
-
-    def claims(self, user: str, nonce: str) -> dict[str, Any]:
-        """What a launch of somebody says."""
-        name, role = PEOPLE[user]
-        scopes = [f"{AGS}scope/{one}" for one in ("score", "lineitem.readonly")]
-        return {
-            "iss": self.url, "aud": "tool", "sub": user, "nonce": nonce, "iat": int(time.time()), "exp": int(time.time()) + 60,
-            "name": name.title(), "email": f"{name}@uni.edu",
-            DEPLOYMENT: "1", COURSE: {"id": "2"}, LINK: {"id": "7"},
-            CLAIM + "message_type": "LtiResourceLinkRequest", CLAIM + "version": "1.3.0",
-            CLAIM + "target_link_uri": "http://localhost/", CLAIM + "roles": [ROLE + role], CLAIM + "ext": {"user_username": name},
-            AGS + "claim/endpoint": {"scope": scopes, "lineitems": f"{self.url}/items", "lineitem": f"{self.url}/items/9?type=1"},
-            NAMES + "claim/namesroleservice": {"context_memberships_url": f"{self.url}/members", "service_versions": ["2.0"]},
-        }  # fmt: skip
-
-    def form(self, live: LiveClass, user: str, key: JWK | None = None, **changed: Any) -> tuple[str, str]:
+    def form(self, user: str, key: JWK = KEY, kid: str = "1", **changed: Any) -> tuple[str, str]:
         """Begin a launch as a browser does: the form that is to be posted, and the browser's cookie."""
-        begun = {"iss": self.url, "login_hint": user, "client_id": "tool", "target_link_uri": "x"}
-        asked = live.ask(f"/lti/login?{urlencode(begun)}")
-        assert asked.status == 302 and asked.headers["location"].startswith(f"{self.url}/auth?"), asked.body
+        begun = {"iss": self.site, "login_hint": user, "client_id": "tool", "target_link_uri": "x"}
+        asked = self.live.ask(f"/lti/login?{urlencode(begun)}")
+        assert asked.status == 302 and asked.headers["location"].startswith(f"{self.site}/auth?"), asked.body
         wish = dict(parse_qsl(urlsplit(asked.headers["location"]).query))
         assert wish["response_mode"] == "form_post" and wish["redirect_uri"].endswith("/lti/launch")
-        signing = (key or self.key).export_to_pem(private_key=True, password=None)
-        said = {**self.claims(user, wish["nonce"]), **changed}
-        token = jwt.encode(said, signing, "RS256", {"kid": "1" if key is None else changed.get("kid", "1")})
-        form = urlencode({"state": wish["state"], "id_token": token})
-        return form, asked.headers["set-cookie"].split(";")[0]
+        (name, role), now = PEOPLE[user], int(time.time())
+        claims = {
+            **recorded("lti_claims"), "sub": user, "nonce": wish["nonce"], "iat": now, "exp": now + 60, "email": f"{name}@uni.edu",
+            CLAIM + "roles": [ROLE + role], CLAIM + "ext": {"user_username": name}, **changed,
+        }  # fmt: skip
+        signing = key.export_to_pem(private_key=True, password=None)
+        form = {"state": wish["state"], "id_token": jwt.encode(claims, signing, "RS256", {"kid": kid})}
+        return urlencode(form), asked.headers["set-cookie"].split(";")[0]
 
-    def launch(self, live: LiveClass, user: str, key: JWK | None = None, **changed: Any) -> Answer:
+    def post(self, form: str, cookie: str) -> Answer:
+        """Send a launch's form, from the learning system's page."""
+        kind = "application/x-www-form-urlencoded"
+        return self.live.ask(
+            "/lti/launch", form.encode(), Cookie=cookie, Content_Type=kind, Origin="https://moodle.uni.edu"
+        )
+
+    def launch(self, user: str, **changed: Any) -> Answer:
         """The whole launch; what the tool answers."""
-        form, cookie = self.form(live, user, key, **changed)
-        return post(live, form, cookie)
+        return self.post(*self.form(user, **changed))
+
+    def browser(self, user: str, **changed: Any) -> dict[str, str]:
+        """Somebody's browser after a launch: the headers with which a page of ours asks."""
+        session = self.launch(user, **changed).headers["set-cookie"].split(";")[0]
+        page = self.live.ask("/", Cookie=session)
+        assert page.status == 200
+        xsrf = page.headers["set-cookie"].split(";")[0]
+        return {"Cookie": f"{session}; {xsrf}", "X_XSRFToken": xsrf.partition("=")[2]}
 
     def answer(
         self, method: str, path: str, fields: dict[str, Any], files: dict[str, bytes]
     ) -> tuple[int, dict[str, str], bytes]:
+        more = {"Link": f'<{self.site}/Members>; rel="next"'} if path == "/members" else {}
         status, value = self._answer(method, path, fields)
-        return status, {}, json.dumps(value).encode()
+        return status, more, json.dumps(value).encode()
 
     def _answer(self, method: str, path: str, fields: dict[str, Any]) -> tuple[int, Any]:
         if path == "/keys":
-            return 200, {"keys": [self.key.export_public(as_dict=True)]}
+            return 200, {"keys": [KEY.export_public(as_dict=True)]}
         if method == "POST" and self.refuses:
-            return self.refuses.pop(0), {}
+            return self.refuses, {}
         if path == "/token":
-            assert self.live is not None
             [key] = self.live.ask("/lti/keys").json["keys"]
             assertion = fields["client_assertion"]
-            said = jwt.decode(assertion, jwt.PyJWK(key), ["RS256"], audience=f"{self.url}/token")
+            said = jwt.decode(assertion, jwt.PyJWK(key), ["RS256"], audience=f"{self.site}/token")
             assert said["iss"] == said["sub"] == "tool"
             self.tokens.add(token := f"token{len(self.tokens)}")
             return 200, {"access_token": token, "expires_in": 3600, "token_type": "bearer"}
         if self.headers.get("Authorization", "").removeprefix("Bearer ") not in self.tokens:
             return 401, {}
-        if path == "/members":
-            active = {"status": "Active"}
-            members = [
-                {**active, "user_id": user, "roles": [role], "name": name.title(), "ext_user_username": name}
-                for user, (name, role) in PEOPLE.items()
-            ]
-            return 200, {"members": members}
+        if path.lower() == "/members":  # in two pages
+            page = [user for user in PEOPLE if (user == "4") == (path == "/Members")]
+            return 200, {
+                "members": [
+                    {
+                        "user_id": user,
+                        "roles": [role],
+                        "name": name.title(),
+                        "ext_user_username": name,
+                        "status": "Inactive" if name == "left" else "Active",
+                    }
+                    for user, (name, role) in ((user, PEOPLE[user]) for user in page)
+                ]
+            }
         assert path == "/items/9/scores" and fields["type"] == "1"
         self.scores.append(fields)
         return self._keep(fields), {}
@@ -124,11 +138,3 @@ class Platform(FakeSite):
         points = score["scoreGiven"] / score["scoreMaximum"] if is_graded else None
         self.grades[user] = (points, score.get("comment", ""), when)
         return 200
-
-
-def post(live: LiveClass, form: str, cookie: str) -> Answer:
-    """Send a launch's form, from the learning system's page."""
-    kind = "application/x-www-form-urlencoded"
-    return live.ask(
-        "/lti/launch", form.encode(), Cookie=cookie, Content_Type=kind, Origin="https://moodle.uni.edu"
-    )

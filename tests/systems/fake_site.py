@@ -1,4 +1,4 @@
-"""A learning system on this machine, and a course in it: what the tests of every system need."""
+"""A learning system inside ``requests``, and a course in it: what the tests of every system need."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import io
 import json
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-import pytest
+import requests
 from tornado.httputil import HTTPFile, parse_body_arguments
 
 from autograder.cli.systems import system_of
 from autograder.course.lab import LabSpec
-from autograder.course.policy_file import use
 from autograder.files import timestamp_in
 from autograder.results import SubmissionResult
 from autograder.systems.exchange import System
@@ -47,79 +45,67 @@ def handed_in(path: str) -> bytes:
 
 
 class FakeSite:
-    """A site. What a request gets is what ``answer`` says, or no answer where that raises ``ConnectionError``."""
+    """A site. A request gets what ``answer`` says, or no answer where that raises ``requests.ConnectionError``."""
 
-    name = ""
+    site = "https://system.uni.edu"
+    name, course_toml = "", ("", "")
 
     def __init__(self) -> None:
         #: Of the last request, which is the one that ``answer`` is about.
         self.headers: dict[str, str] = {}
+        self.is_dead = False
+        #: Users whose grades were sent, those who are refused, and what is lost without a word.
+        self.saved, self.refused, self.drops = list[int](), set[int](), set[str]()
         self._one_at_a_time = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    @property
-    def site(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
     def answer(
         self, method: str, path: str, fields: dict[str, Any], files: dict[str, bytes]
     ) -> tuple[int, dict[str, str], bytes]:
         raise NotImplementedError
 
-    def _handler(site) -> type[BaseHTTPRequestHandler]:
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                assert TOKEN not in self.path
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                fields, files = dict[str, list[bytes]](), dict[str, list[HTTPFile]]()
-                kind, address = self.headers.get("Content-Type", ""), urlsplit(self.path)
-                parse_body_arguments(kind, body, fields, files)
-                texts = {name: values[-1].decode() for name, values in fields.items()}
-                texts |= dict(parse_qsl(address.query)) | (json.loads(body) if kind.endswith("+json") else {})
-                contents = {one.filename: one.body for some in files.values() for one in some}
-                try:
-                    with site._one_at_a_time:
-                        site.headers = dict(self.headers)
-                        status, headers, answer = site.answer(self.command, address.path, texts, contents)
-                except ConnectionError:
-                    self.close_connection = True
-                    return
-                self.send_response(status)
-                for name, value in {**headers, "Content-Length": str(len(answer))}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(answer)
-
-            do_POST = do_PUT = do_GET
-
-            def log_message(self, *_: Any) -> None: ...
-
-        return Handler
+    def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:
+        """What ``requests`` calls in place of a connection."""
+        address, body = urlsplit(request.url or ""), request.body or b""
+        assert TOKEN not in address.query
+        body = body.encode() if isinstance(body, str) else body
+        fields, files = dict[str, list[bytes]](), dict[str, list[HTTPFile]]()
+        kind = request.headers.get("Content-Type", "")
+        parse_body_arguments(kind, body, fields, files)
+        texts = {name: values[-1].decode() for name, values in fields.items()}
+        texts |= dict(parse_qsl(address.query)) | (json.loads(body) if kind.endswith("+json") else {})
+        contents = {one.filename: one.body for some in files.values() for one in some}
+        with self._one_at_a_time:
+            if self.is_dead:
+                raise requests.ConnectionError("no line")
+            self.headers = dict(request.headers)
+            status, headers, content = self.answer(request.method or "", address.path, texts, contents)
+        answer = requests.Response()
+        answer.status_code, answer.raw, answer.url = status, io.BytesIO(content), str(request.url)
+        answer.request = request
+        answer.headers.update(headers)
+        return answer
 
 
+@dataclass
 class Course:
     """A course with one lab in a fake system, and a class of made-up results."""
 
-    def __init__(
-        self, site: FakeSite, home: Path, spec: LabSpec, make: Callable[..., SubmissionResult]
-    ) -> None:
-        self.site, self.home, self.spec, self.make = site, home, spec, make
-        self.submitted = home / "submitted"
-        #: When everybody's graded notebook came in, where it is not the one that lies there.
-        self.graded_at = ""
+    site: Any
+    submitted: Path
+    put: Callable[[str], None]
+    spec: LabSpec
+    make: Callable[..., SubmissionResult]
+    #: When everybody's graded notebook came in, where it is not the one that lies there.
+    graded_at: str = ""
+    notes: list[str] = field(default_factory=list)
 
     def write(self, assignment: str, more: str = "") -> None:
+        """Put a course.toml in force that names this assignment of the site."""
         table = self.site.name.lower()
-        text = f'[{table}]\nsite = "{self.site.site}"\ncourse = "NLP-2026"\n[{table}.assignments]\n00 = {assignment}\n'
-        (self.home / "course.toml").write_text(
-            f'timezone = "Europe/Berlin"\n{more}\n{text}', encoding="utf-8"
+        self.put(
+            f'timezone = "Europe/Berlin"\n{more}\n[{table}]\nsite = "{self.site.site}"\ncourse = "NLP-2026"\n'
+            f"[{table}.assignments]\n00 = {assignment}\n"
         )
-        use(None)
 
     def system(self, state: str = "") -> System:
         return system_of(self.site.name, LAB, state)
@@ -127,22 +113,19 @@ class Course:
     def pull(self) -> Done:
         return pull(self.system(), self.submitted, LAB, lambda things, *_: things)
 
-    def plan(self, *points: float, state: str = "", replaced: tuple[str, ...] = ()) -> dict[str, Row]:
-        """What a push would do where everybody has these points of 4 and 6; by student."""
-        results = [
-            self.make(
-                folder.name,
-                *(points or (4.0, 3.0)),
-                submitted_at=self.graded_at or timestamp_in(folder / LAB),
-            )
-            for folder in self.submitted.iterdir()
-            if folder.is_dir()
+    def results(self, *points: float) -> list[SubmissionResult]:
+        """One for each folder, with these points of 4 and 6."""
+        folders = [folder for folder in self.submitted.iterdir() if folder.is_dir()]
+        return [
+            self.make(one.name, *(points or (4.0, 3.0)), submitted_at=self.graded_at or self.time(one.name))
+            for one in folders
         ]
-        grades = grades_of(self.spec, results, {})
-        rows, self.notes = plan(
-            self.system(state), self.submitted, LAB, grades, lambda things, *_: things, replaced
-        )
-        return {row.student: row for row in rows}
+
+    def plan(self, *points: float, state: str = "", replaced: tuple[str, ...] = ()) -> dict[int, Row]:
+        """What a push would do; by user."""
+        system, grades = self.system(state), grades_of(self.spec, self.results(*points), {})
+        rows, self.notes = plan(system, self.submitted, LAB, grades, lambda things, *_: things, replaced)
+        return {row.user: row for row in rows}
 
     def push(self, *points: float, state: str = "", replaced: tuple[str, ...] = ()) -> list[str]:
         rows = list(self.plan(*points, state=state, replaced=replaced).values())
@@ -150,18 +133,3 @@ class Course:
 
     def time(self, student: str) -> str:
         return timestamp_in(self.submitted / student / LAB)
-
-
-@contextmanager
-def course_in(
-    site: FakeSite, home: Path, spec: LabSpec, make: Callable[..., SubmissionResult], *written: str
-) -> Iterator[Course]:
-    """A course whose course.toml names the site. ``written``: the assignment there, and what else the file says."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COURSE_FILE", str(home / "course.toml"))
-        patch.setenv(f"{site.name.upper()}_TOKEN", TOKEN)
-        course = Course(site, home, spec, make)
-        course.write(*written)
-        yield course
-    use(None)
-    site.close()
