@@ -198,14 +198,10 @@ class LtiClass(Lti):
                 "client_assertion": jwt.encode(said, private_key(), "RS256", {"kid": self.key.key_id}),
                 "scope": scope,
             }
-            given = requests.post(place, form, timeout=ANSWER)
-            given.raise_for_status()
-            self._tokens[scope] = given.json()["access_token"]
+            self._tokens[scope] = _answer("POST", place, data=form).json()["access_token"]
         what = "Accept" if method == "GET" else "Content-Type"
         headers = {"Authorization": f"Bearer {self._tokens[scope]}", what: kind}
-        answer = requests.request(method, address, headers=headers, data=data, timeout=ANSWER)
-        answer.raise_for_status()
-        return answer
+        return _answer(method, address, headers=headers, data=data)
 
     def _fetch_list(self) -> None:
         """Fetch the learning system's class list at the first launch and every ten minutes, if the course has none."""
@@ -233,6 +229,14 @@ def _in_gradebook(lab: str, out: Path) -> Mapping[str, TeacherMarks]:
         return {}
     with open_gradebook(lab, out) as gradebook:
         return gradebook.all_marks()
+
+
+def _answer(method: str, address: str, **more: Any) -> requests.Response:
+    """The answer to a request. Redirects are refused: they would lose the data, and a sign-in page is no success."""
+    answer = requests.request(method, address, timeout=ANSWER, allow_redirects=False, **more)
+    if not 200 <= answer.status_code < 300:
+        raise requests.HTTPError(f"{address} answers with status {answer.status_code}", response=answer)
+    return answer
 
 
 def _why(error: Exception) -> str:
