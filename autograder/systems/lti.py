@@ -40,8 +40,8 @@ LOGIN, ANSWER = 600, 20
 _CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 AGS = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 NAMES = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
-#: Roles within a course, in short or full form.
-_ROLE = re.compile(r"(?:http://purl\.imsglobal\.org/vocab/lis/v2/membership(?:/\w+)?#)?(\w+)")
+#: Roles within a course, in short or full form. ``membership/Learner#Instructor`` is a learner's.
+_ROLE = re.compile(r"(?:http://purl\.imsglobal\.org/vocab/lis/v2/membership(?:/Instructor)?#)?(\w+)")
 
 #: The error in a launch -> the sentence for the person.
 _REFUSALS = {
@@ -91,6 +91,12 @@ class Lti(Part):
             raise Failure(403, next(known, unknown)) from None
         if claims["nonce"] != nonce or not self.journal.is_first_use("lti nonce", nonce, 2 * LOGIN):
             raise Failure(403, "This launch was used before, or is too old: open the exercise again")
+        client = self.policy.client_id
+        if claims["aud"] not in (client, [client]) or claims.get("azp", client) != client:
+            raise Failure(403, _REFUSALS[jwt.InvalidAudienceError])
+        kind = claims.get(_CLAIM + "message_type"), claims.get(_CLAIM + "version")
+        if kind != ("LtiResourceLinkRequest", "1.3.0"):
+            raise Failure(403, "This launch is not an exercise's by LTI 1.3: open the exercise itself")
         if claims.get(_CLAIM + "deployment_id") not in self.policy.deployments:
             raise Failure(403, "This launch comes from a deployment that course.toml does not name")
         return self._come_in(claims)
@@ -109,7 +115,7 @@ class Lti(Part):
                 404,
                 f"No lab here has the link {link}: a teacher writes {line} below [lti.links] in course.toml",
             )
-        place = place_of(claims.get(_CLAIM + "roles", ()))
+        place = place_of(claims.get(_CLAIM + "roles"))
         if not place:
             raise Failure(403, "You are neither a student nor a teacher of this course")
         person = {
@@ -127,7 +133,8 @@ class Lti(Part):
         user = str(person["user_id"])
         with self._lock:
             people = self.journal.notes(self.people)
-            name = people[user]["student"] if user in people else _name_of(person)
+            named = _plain_name if self.takes_list else _name_of  # the system's list has its names
+            name = people[user]["student"] if user in people else named(person)
             others = {letters_of(one["student"]) for other, one in people.items() if other != user}
             invited_as_other = user not in people and self.journal.is_team(name) not in (None, team)
             if letters_of(name) in others or invited_as_other:
@@ -154,17 +161,21 @@ class Lti(Part):
             class_list.cache_clear()
 
     def write_list(self, members: Sequence[Mapping[str, Any]]) -> None:
-        """Store the class list. Raises ``UserError`` if it is invalid."""
+        """Store the class list. Raises ``UserError`` if it is invalid.
+
+        It has no ID numbers: in Moodle students may enter each other's, and two equal ones make a list invalid.
+        """
         text = io.StringIO()
         writer = csv.writer(text)
-        writer.writerow(("student", "name", "email", "username", "ID number"))
+        writer.writerow(("student", "name", "email", "username"))
         known = self.journal.notes(self.people)
         for one in members:
-            if one.get("status", "Active") == "Active" and place_of(one.get("roles", ())) == "student":
-                own = {**one, "username": one.get("ext_user_username")}
-                name = known.get(str(one["user_id"]), {}).get("student") or _plain_name(own)
-                ids = [own.get(key) for key in ("name", "email", "username", "lis_person_sourcedid")]
-                writer.writerow([safe_cell(str(word or "")) for word in (name, *ids)])
+            own = {**one, "username": one.get("ext_user_username")}
+            before = known.get(str(one["user_id"]), {"student": _plain_name(own), "team": False})
+            is_student = place_of(one.get("roles")) == "student" and not before["team"]  # Moodle lists tutors
+            if one.get("status", "Active") == "Active" and is_student:
+                ids = [own.get(key) for key in ("name", "email", "username")]
+                writer.writerow([safe_cell(str(word or "")) for word in (before["student"], *ids)])
         new = self.list_path.with_suffix(".new.csv")
         write_atomically(new, text.getvalue())
         try:
@@ -175,12 +186,13 @@ class Lti(Part):
         self._use_list()
 
 
-#: The learning system's claim about a person -> the class list's column, the most reliable first.
-_KEYS = {"username": "username", "lis_person_sourcedid": "id_number", "email": "email"}
+#: The learning system's claim about a person -> the class list's column, the most reliable first. In Moodle people
+#: confirm a new mail address, and may enter any ID number.
+_KEYS = {"username": "username", "email": "email", "lis_person_sourcedid": "id_number"}
 
 
 def _name_of(person: Mapping[str, Any]) -> str:
-    """A new person's name: from the class list, or else from the learning system."""
+    """A new person's name: from the course's own class list, or else from the learning system."""
     for key, column in _KEYS.items():
         claim = str(person.get(key) or "").lower()
         for one in class_list().people:
@@ -198,6 +210,7 @@ def _plain_name(person: Mapping[str, Any]) -> str:
 
 def place_of(roles: Any) -> str:
     """A person's role in the course: "team", "student", or "" for none."""
+    roles = roles if isinstance(roles, list) else []
     names = {found[1] for role in roles if (found := _ROLE.fullmatch(str(role)))}
     return "team" if names & {"Instructor", "TeachingAssistant"} else "student" if "Learner" in names else ""
 

@@ -98,8 +98,6 @@ class Platform(FakeSite):
     def _answer(self, method: str, path: str, fields: dict[str, Any]) -> tuple[int, Any]:
         if path == "/keys":
             return 200, {"keys": [KEY.export_public(as_dict=True)]}
-        if method == "POST" and self.refuses:
-            return self.refuses, {}
         if path == "/token":
             [key] = self.live.ask("/lti/keys").json["keys"]
             assertion = fields["client_assertion"]
@@ -107,6 +105,8 @@ class Platform(FakeSite):
             assert said["iss"] == said["sub"] == "tool"
             self.tokens.add(token := f"token{len(self.tokens)}")
             return 200, {"access_token": token, "expires_in": 3600, "token_type": "bearer"}
+        if method == "POST" and self.refuses:
+            return self.refuses, {}
         if self.headers.get("Authorization", "").removeprefix("Bearer ") not in self.tokens:
             return 401, {}
         if path.lower() == "/members":  # in two pages

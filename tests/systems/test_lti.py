@@ -111,10 +111,18 @@ REFUSED = {
     "an expired token": ({"exp": AN_HOUR_AGO}, "has expired"),
     "a token without an end": ({"exp": None}, "cannot be checked"),
     "another audience": ({"aud": "other"}, "another tool"),
+    "another audience, too": ({"aud": ["tool", "other"]}, "another tool"),
+    "another tool's": ({"azp": "other"}, "another tool"),
+    "another message": ({CLAIM + "message_type": "LtiDeepLinkingRequest"}, "not an exercise's"),
+    "another version": ({CLAIM + "version": "2.0.0"}, "not an exercise's"),
     "another learning system": ({"iss": "https://elsewhere"}, "another learning system"),
     "another deployment": ({DEPLOYMENT: "2"}, "a deployment that course.toml does not name"),
     "another course": ({COURSE: {"id": "3"}}, "belongs to course 3"),
     "another link": ({LINK: {"id": "8"}}, 'writes 00 = "8"'),
+    "a role that is a learner's": (
+        {CLAIM + "roles": [ROLE.replace("#", "/Learner#") + "Instructor"]},
+        "neither a student nor a teacher",
+    ),
     "no place in the course": ({CLAIM + "roles": [ROLE + "Mentor"]}, "neither a student nor a teacher"),
     "a nonce that is not ours": ({"nonce": "abc"}, "used before, or is too old"),
 }
@@ -138,7 +146,7 @@ def test_a_launch_that_is_not_good_is_refused_in_a_sentence(live, platform):
 
 
 def test_teachers_see_the_room_and_the_learning_systems_class_list_and_are_never_scored(live, platform):
-    answer = platform.launch("5")
+    answer = platform.launch("5", aud=["tool"])
     assert (answer.status, answer.headers["location"]) == (302, f"/room/{LAB}")
     browser, student = platform.browser("5"), platform.browser("3")
     live.service.part._fetch_list()
@@ -155,9 +163,9 @@ def test_teachers_see_the_room_and_the_learning_systems_class_list_and_are_never
 def test_points_that_do_not_arrive_are_named_and_arrive_later_or_at_the_next_start(live, platform):
     platform.launch("3"), platform.launch("4")
     said = "have not reached the learning system: it answers with status"
-    for student, status in (("ada", 503), ("bo", 400)):
+    for student, status in (("ada", 503), ("bo", 400), ("ada", 302)):
         platform.refuses = status
-        hand_in(live, student, NOTEBOOK + student.encode())
+        hand_in(live, student, NOTEBOOK + f"{student}{status}".encode(), right=status != 503)
         assert f"The points of {student} {said} {status}" in live.service.trouble
         platform.refuses = 0
         minute(live)
@@ -238,8 +246,27 @@ def test_the_courses_own_list_says_who_somebody_is_and_nobody_comes_in_as_anothe
     assert platform.launch("4").status == 409, "a user name that resembles a classmate's folder"
     taken = platform.launch("4", **{CLAIM + "ext": {"user_username": "ada"}})
     assert taken.status == 409 and "Somebody else is called lovelace" in taken.json["message"]
-    prof = platform.launch("4", **{CLAIM + "ext": {"user_username": "prof"}})
+    course_at(POLICY, "student,email,ID number\nzoe,zoe@uni.edu,S1\nbo,bo@uni.edu,S2\n")
+    platform.launch("4", **{CLAIM + "ext": {}, CLAIM + "lis": {"person_sourcedid": "S1"}})
+    assert live.service.journal.notes(live.service.part.people)["4"]["student"] == "bo", (
+        "the own mail address"
+    )
+    prof = platform.launch(
+        "5", **{CLAIM + "roles": [ROLE + "Learner"], CLAIM + "ext": {"user_username": "prof"}}
+    )
     assert prof.status == 409, "a student who is called as somebody of the team"
+
+
+def test_the_learning_systems_list_bars_nobody_and_has_no_tutor(live, platform):
+    """Moodle's: a tutor is a learner there, students enter each other's ID numbers, and privacy may leave only numbers."""
+    tutor = platform.launch("6", **{CLAIM + "roles": [ROLE + "Instructor"]})
+    assert tutor.headers["location"] == f"/room/{LAB}"
+    people = [
+        {"user_id": user, "roles": ["Learner"], "lis_person_sourcedid": "S1"} for user in ("3", "4", "6")
+    ]
+    live.service.part.write_list(people)
+    assert [one.student for one in class_list().people] == ["user-3", "user-4"]
+    assert platform.launch("3", email=None, **{CLAIM + "ext": {}}).status == 302
 
 
 def test_our_key_is_made_once_and_is_its_owners_alone(course_at):
