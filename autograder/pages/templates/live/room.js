@@ -2,7 +2,7 @@
 "use strict";
 const base = document.body.dataset.base, xsrf = document.body.dataset.xsrf, lab = document.body.dataset.lab;
 const view = document.querySelector("#view"), said = document.querySelector("#said");
-let source = null, looked = false, ends = null, offset = 0;
+let source = null, looked = false, ends = null, offset = 0, open;
 
 const element = (name, text = "", kind = "") => {
   const made = document.createElement(name);
@@ -12,14 +12,16 @@ const element = (name, text = "", kind = "") => {
 };
 const stage = document.querySelector("#stage"), panel = document.querySelector("#show"), frame = panel.querySelector("iframe"), close = document.querySelector("#close");
 
-// A demo beside the questions, or (with no name) none.
-function play(demo) {
+// A question's demo beside the questions, or (with no question) none.
+function play({ name, demo } = {}) {
   const address = demo ? `${base}demos/${demo}.html#bare=1` : "about:blank";
   if (frame.getAttribute("src") !== address) frame.src = address;
   panel.hidden = close.hidden = !demo;
   stage.classList.toggle("showing", Boolean(demo));
+  open = name;
+  for (const button of document.querySelectorAll(".question button")) button.classList.toggle("main", button.value === open);
 }
-close.querySelector("button").addEventListener("click", () => play(""));
+close.querySelector("button").addEventListener("click", () => play());
 frame.addEventListener("load", () => frame.focus()); // its arrow keys change the scene
 
 function thought(said, kind, words) {
@@ -48,11 +50,12 @@ function line(question) {
   }
   const head = element("h2", question.name);
   left.append(head, bar, counts);
-  right.append(...question.misconceptions.map((said) => thought(said, "", said.title)));
+  right.append(...question.misconceptions.map((said) => thought(said, said.count > 1 ? "shared" : "", said.title)));
   right.append(...question.stuck.map((said) => thought(said, "stuck", `stuck at: ${said.title}`)));
   if (question.demo) {
-    const button = element("button", "Demo");
-    button.addEventListener("click", () => play(question.demo));
+    const button = element("button", "Demo", question.name === open ? "main" : "");
+    button.value = question.name;
+    button.addEventListener("click", () => play(question));
     head.append(button);
   }
   row.append(left, right);
@@ -110,7 +113,7 @@ document.querySelector("#stop").addEventListener("click", () => exercise({ do: "
 view.addEventListener("change", listen);
 
 setInterval(() => {
-  const left = Math.round(ends - Date.now() / 1000 - offset);
-  document.querySelector(".timer").textContent = left > 0 ? `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}` : "";
+  const left = Math.max(0, Math.round(ends - Date.now() / 1000 - offset));
+  document.querySelector(".timer").textContent = ends ? `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}` : "";
 }, 250);
 listen();
