@@ -31,7 +31,7 @@ function thought(said, kind, words) {
   return made;
 }
 
-function line(question) {
+function line(question, most) {
   const row = element("section", "", "question"), left = element("div"), right = element("div", "", "thoughts");
   const wrong = question.of - question.right - question.partly - question.not_begun;
   const parts = [
@@ -48,7 +48,7 @@ function line(question) {
     said.append(element("i", "", kind), words);
     counts.append(said);
   }
-  const head = element("h2", question.name);
+  const head = element("h2", question.name, question.partly + wrong === most ? "most" : "");
   left.append(head, bar, counts);
   right.append(...question.misconceptions.map((said) => thought(said, said.count > 1 ? "shared" : "", said.title)));
   right.append(...question.stuck.map((said) => thought(said, "stuck", `stuck at: ${said.title}`)));
@@ -83,7 +83,8 @@ function show(seen) {
   stage.classList.toggle("none", seen.students === 0);
   document.querySelector(".figures").textContent =
     `${seen.students}${all} student${(seen.class || seen.students) === 1 ? "" : "s"} ${seen.students === 1 ? "has" : "have"} a verdict${unread}${waiting}`;
-  document.querySelector("#questions").replaceChildren(...seen.questions.map(line));
+  const most = Math.max(2, ...seen.questions.map((one) => one.of - one.right - one.not_begun));
+  document.querySelector("#questions").replaceChildren(...seen.questions.map((one) => line(one, most)));
   said.textContent = "";
 }
 
