@@ -17,6 +17,7 @@ from __future__ import annotations
 import base64
 import re
 import shutil
+import struct
 import tomllib
 from functools import cache
 from html import escape
@@ -156,17 +157,19 @@ def _slide(slide: dict[str, str], cells: list[NotebookNode], pictures: Path) -> 
             f'<section class="live" aria-label="{named}"><iframe data-src="{escape(source)}" title="{named}"></iframe>'
             f'<img src="../demos/pictures/{name}.webp" alt="{named}">{told}</section>'
         )
-    shown = f"<h2>{_inline(slide['title'])}</h2>"
+    shown, kind = f"<h2>{_inline(slide['title'])}</h2>", "said"
     if "formula" in slide:
         shown += formulas.block(slide["formula"])
     if "figure" in slide:
         png, alt = figure(cells, slide["figure"])
         file = pictures / f"{len(list(pictures.iterdir())):03}.png"
         file.write_bytes(png)
+        width, height = struct.unpack(">II", png[16:24])
+        kind = "shown tall" if height > 0.7 * width else "shown"
         shown += f'<img src="pictures/{pictures.name}/{file.name}" alt="{escape(alt or slide["title"])}">'
     if "text" in slide:
         shown += f"<p>{_inline(slide['text'])}</p>"
-    return f'<section class="{"shown" if "figure" in slide else "said"}">{shown}{told}</section>'
+    return f'<section class="{kind}">{shown}{told}</section>'
 
 
 def deck(lab: str, out: Path) -> str:
