@@ -73,6 +73,11 @@ class AnswerView:
         """The points that are lost for certain."""
         return 0.0 if self.points is None else max(0.0, self.max_points - self.points)
 
+    @property
+    def cost(self) -> float:
+        """The points that its error costs, here and in the further answers."""
+        return self.lost + sum(one.lost for one in self.also)
+
 
 class FeedbackWriter:
     """Writes ``feedback/<student>/<lab>/<lab>.html`` under ``out`` for the submissions of one lab."""
@@ -158,11 +163,12 @@ def _in_a_card(note: str, result: SubmissionResult) -> bool:
 
 
 def _once_an_error(changes: Sequence[AnswerView]) -> list[AnswerView]:
-    """The answers; those that one error stops are one, with the others as its ``also``."""
+    """The answers, the dearest first; those that one error stops are one, with the others as its ``also``."""
     stopped: dict[str, list[AnswerView]] = {}
     for one in changes:
         stopped.setdefault(_stopped_by(one.question) or one.name, []).append(one)
-    return [replace(first, also=tuple(others)) for first, *others in stopped.values()]
+    one_each = [replace(first, also=tuple(others)) for first, *others in stopped.values()]
+    return sorted(one_each, key=lambda one: -one.cost)
 
 
 def _stopped_by(question: QuestionResult | None) -> str:
