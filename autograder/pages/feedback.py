@@ -99,7 +99,10 @@ class FeedbackWriter:
         return render("feedback.html.j2", page=self._view(result, marks))
 
     def _view(self, result: SubmissionResult, entered: TeacherMarks | None) -> dict[str, Any]:
-        """The template's values. ``judged``: whether there is a notebook and the grader itself did not fail."""
+        """The template's values. ``judged``: whether there is a notebook and the grader itself did not fail.
+
+        ``calm``: whether all cells ran, or a card tells of those that stopped.
+        """
         marks, final = entered or TeacherMarks(), final_points(result, self.spec, entered, self._test_cell)
         cells = code_cells(result.notebook)
         judged = result.readable and not result.fault
@@ -130,7 +133,7 @@ class FeedbackWriter:
             "lab": result.lab,
             "submitted": _when(result.submitted_at),
             "status": FAULT_SENTENCE if result.fault else STATUSES[result.status].for_student,
-            "all_ran": result.status == "graded",
+            "calm": result.status == "graded" or any(_in_a_card(note, result) for note in first),
             "judged": judged,
             "readable": result.readable,
             "run_notes": [note for note in result.notes if note in first and not _in_a_card(note, result)],
