@@ -89,9 +89,7 @@ def test_the_headline_tells_what_half_of_the_class_has(tmp_path, spec, make_resu
     assert "0 submissions read" in text_of(build_report([], spec, tmp_path))
 
 
-def test_misconceptions_of_single_students_are_folded_below_the_shared_ones(
-    tmp_path, spec, make_result
-):
+def test_misconceptions_of_single_students_are_folded_below_the_shared_ones(tmp_path, spec, make_result):
     def wrong(n: int) -> QuestionResult:
         return QuestionResult("softmax", 0, 6, misconception=f"idea {n}", hint="")
 
@@ -99,7 +97,7 @@ def test_misconceptions_of_single_students_are_folded_below_the_shared_ones(
         make_result(f"s{n}{k}", questions=(wrong(n),)) for n in range(12) for k in range(2 if n < 3 else 1)
     ]
     text = text_of(build_report(rows, spec, tmp_path))
-    assert text.index("idea 2 s20 , s21") < text.index("9 of single students, 54 points in all")
+    assert text.index("idea 2 s20 , s21") < text.index("9 single cases, 54 points in all")
     assert "What the class misunderstands" in text and text.index("in all") < text.index("idea 9 s90")
     alone = text_of(build_report(rows[-1:], spec, tmp_path))
     assert "No misconception is shared by two students" in alone
