@@ -18,7 +18,7 @@ from autograder.gradebook.writer import marks_of
 from autograder.pages.render import duration, plain
 from autograder.results import ISOLATION, REDUCED, STATUSES, STRONGEST, SubmissionResult
 from autograder.run.pipeline import ClassResult
-from autograder.run.remarks import remarks
+from autograder.run.remarks import remarks, what_is_wrong
 
 #: A class larger than this gets only a summary; the table is in the report.
 ROWS_SHOWN = 60
@@ -59,24 +59,9 @@ def _sort_key(result: SubmissionResult) -> tuple[bool, float, bool, str]:
 
 
 def _wrong(result: SubmissionResult) -> list[str]:
-    """The causes of lost points, and the forbidden functions, in a few words, each with its questions."""
-    questions_of: dict[str, list[int]] = {}
-    for number, question in enumerate(result.questions if result.readable else (), 1):
-        lost = question.points < question.max_points
-        causes = [plain(question.cause)] if question.cause and (lost or question.misconception) else []
-        causes += [f"uses {', '.join(question.forbidden)}"] if question.forbidden else []
-        if causes:
-            questions_of.setdefault(", ".join(causes).rstrip("."), []).append(number)
+    """The causes of lost points, or why a notebook without any stopped."""
     notes = [plain(note).removeprefix("The cell that begins ") for note in result.notes[:1]]
-    words = [f"{_numbered(numbers)}: {cause}" for cause, numbers in questions_of.items()]
-    return words or (notes if result.status != "graded" else [])
-
-
-def _numbered(numbers: list[int]) -> str:
-    """Questions by their numbers: "Q1, Q3"; "Q2–Q6" for three or more in a row."""
-    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
-        return f"Q{numbers[0]}–Q{numbers[-1]}"
-    return ", ".join(f"Q{number}" for number in numbers)
+    return what_is_wrong(result) or (notes if result.status != "graded" else [])
 
 
 def _lateness(lab: str, result: SubmissionResult, marks: TeacherMarks) -> list[str]:
@@ -125,7 +110,7 @@ def show(console: Console, done: ClassResult, seconds: float, results: Path, *, 
         read=len(read),
         mean=fmean(read) if read else None,
         statuses=Counter(result.status for result in done.results).most_common(),
-        held=held.most_common(),
+        held=[(of, count) for of, count in held.most_common() if count > 1],
         named=NAMED,
         asked=sum(question.in_question for result in done.results for question in result.questions),
         weaker={level: count for level, count in levels.items() if level != STRONGEST},

@@ -73,6 +73,11 @@ class AnswerView:
         """The points that are lost for certain."""
         return 0.0 if self.points is None else max(0.0, self.max_points - self.points)
 
+    @property
+    def cost(self) -> float:
+        """The points that its error costs, here and in the further answers."""
+        return self.lost + sum(one.lost for one in self.also)
+
 
 class FeedbackWriter:
     """Writes ``feedback/<student>/<lab>/<lab>.html`` under ``out`` for the submissions of one lab."""
@@ -94,7 +99,10 @@ class FeedbackWriter:
         return render("feedback.html.j2", page=self._view(result, marks))
 
     def _view(self, result: SubmissionResult, entered: TeacherMarks | None) -> dict[str, Any]:
-        """The template's values. ``judged``: whether there is a notebook and the grader itself did not fail."""
+        """The template's values. ``judged``: whether there is a notebook and the grader itself did not fail.
+
+        ``calm``: whether all cells ran, or a card tells of those that stopped.
+        """
         marks, final = entered or TeacherMarks(), final_points(result, self.spec, entered, self._test_cell)
         cells = code_cells(result.notebook)
         judged = result.readable and not result.fault
@@ -125,7 +133,7 @@ class FeedbackWriter:
             "lab": result.lab,
             "submitted": _when(result.submitted_at),
             "status": FAULT_SENTENCE if result.fault else STATUSES[result.status].for_student,
-            "all_ran": result.status == "graded",
+            "calm": result.status == "graded" or any(_in_a_card(note, result) for note in first),
             "judged": judged,
             "readable": result.readable,
             "run_notes": [note for note in result.notes if note in first and not _in_a_card(note, result)],
@@ -158,11 +166,12 @@ def _in_a_card(note: str, result: SubmissionResult) -> bool:
 
 
 def _once_an_error(changes: Sequence[AnswerView]) -> list[AnswerView]:
-    """The answers; those that one error stops are one, with the others as its ``also``."""
+    """The answers, the dearest first; those that one error stops are one, with the others as its ``also``."""
     stopped: dict[str, list[AnswerView]] = {}
     for one in changes:
         stopped.setdefault(_stopped_by(one.question) or one.name, []).append(one)
-    return [replace(first, also=tuple(others)) for first, *others in stopped.values()]
+    one_each = [replace(first, also=tuple(others)) for first, *others in stopped.values()]
+    return sorted(one_each, key=lambda one: -one.cost)
 
 
 def _stopped_by(question: QuestionResult | None) -> str:

@@ -34,11 +34,15 @@ class Line:
 
 @dataclass(frozen=True)
 class OwnCode:
-    """The shown lines, the number of further lines, and the error that a marked line raises ("" for none)."""
+    """The shown lines, the number of further lines, and the error that a marked line raises ("" for none).
+
+    ``cell``: the name or number of the cell that stopped, if the lines are those of another cell than the answer's.
+    """
 
     lines: tuple[Line, ...] = ()
     more: int = 0
     error: str = ""
+    cell: str = ""
 
 
 def code_cells(notebook: str) -> list[tuple[str, str]]:
@@ -55,7 +59,10 @@ def code_cells(notebook: str) -> list[tuple[str, str]]:
 
 
 def own_code(cells: Iterable[tuple[str, str]], question: QuestionResult) -> OwnCode:
-    """The answer's cell from its definition on: all lines, or those around the marked lines."""
+    """The answer's cell from its definition on: all lines, or those around the marked lines.
+
+    If a cell that the answer needs did not run: only the line that stopped it.
+    """
     definition = re.compile(
         rf"^[ \t]*(?:(?:async )?def|class) {re.escape(question.name)}\b|^{re.escape(question.name)}\b *=",
         re.MULTILINE,
@@ -63,12 +70,16 @@ def own_code(cells: Iterable[tuple[str, str]], question: QuestionResult) -> OwnC
     known = list(cells)
     sources = [source for name, source in known if name == question.name]
     sources = sources or [source for _, source in known if definition.search(source)]
+    source = sources[-1].expandtabs(4) if sources else ""
+    texts = source.split("\n")
+    marked, error = _line_of_error(question, texts)
+    place = _PLACE.fullmatch(question.error)
+    if question.did_not_run and not error and place and place["text"]:
+        line = Line(int(place["line"]), plain(place["text"], LONGEST_LINE), marked=True)
+        return OwnCode((line,), 0, plain(place["error"], 500), place["cell"].removeprefix("cell "))
     if not sources:
         return OwnCode()
-    source = sources[-1].expandtabs(4)
-    texts = source.split("\n")
     hidden = _doc_strings(source)
-    marked, error = _line_of_error(question, texts)
     marked = marked or _forbidden_lines(question.forbidden, texts, hidden)
     shown = [n for n, text in enumerate(texts, 1) if n in marked or (text.strip() and n not in hidden)]
     found = definition.search(source)

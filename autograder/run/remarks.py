@@ -10,10 +10,13 @@ from autograder.course.lists import summarize_names
 from autograder.course.policy_file import class_list, extension_of, settings, unknown_extensions
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
+from autograder.pages.render import plain
 from autograder.results import SubmissionResult
 
 #: The most students whose notes on unclear choices are shown in full.
 MOST_CHOICES = 20
+#: The beginning of a cause, and its short form.
+_STOPPED = ("A cell that it needs did not run: ", "a cell stopped: ")
 
 
 def remarks(
@@ -79,6 +82,28 @@ def remarks(
             f"Another lab's notebook was handed in by {summarize_names(others)} (see their notes)."
         )
     return tuple(sentences)
+
+
+def what_is_wrong(result: SubmissionResult) -> list[str]:
+    """The causes of lost points, and the forbidden functions, in a few words, each with its questions."""
+    questions_of: dict[str, list[int]] = {}
+    for number, question in enumerate(result.questions if result.readable else (), 1):
+        lost = question.points < question.max_points
+        causes = [plain(question.cause)] if question.cause and (lost or question.misconception) else []
+        causes += [f"uses {', '.join(question.forbidden)}"] if question.forbidden else []
+        if causes:
+            questions_of.setdefault(", ".join(causes).rstrip("."), []).append(number)
+    return [
+        f"{_numbered(numbers)}: {cause.removeprefix('It raises an error: ').replace(*_STOPPED)}"
+        for cause, numbers in questions_of.items()
+    ]
+
+
+def _numbered(numbers: list[int]) -> str:
+    """Questions by their numbers: "Q1, Q3"; "Q2–Q6" for three or more in a row."""
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"Q{numbers[0]}–Q{numbers[-1]}"
+    return ", ".join(f"Q{number}" for number in numbers)
 
 
 def about_outdated_grades(results: Iterable[SubmissionResult]) -> list[str]:

@@ -101,7 +101,7 @@ def _ideas(result: SubmissionResult, points: dict[str, float]) -> Iterator[Idea]
         lost = question.max_points - points.get(question.name, question.points)
         if lost > 1e-9 or question.misconception:
             title = question.misconception or question.cause or ""
-            yield Idea(result.lab, question.name, title, max(0.0, lost), bool(question.misconception))
+            yield Idea(result.lab, question.name, title, max(0.0, lost))
 
 
 def _student(name: str, own: dict[str, Entry], labs: Iterable[Lab], people: ClassList) -> Student:

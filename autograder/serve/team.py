@@ -15,6 +15,7 @@ from autograder.course.policy_file import class_list, extension_of, extensions_f
 from autograder.errors import UserError
 from autograder.pages.render import plain
 from autograder.run.recorder import open_gradebook
+from autograder.run.remarks import what_is_wrong
 from autograder.serve import rules
 from autograder.serve.handlers import Failure, Handler, number
 from autograder.serve.journal import Attempt, Event, Journal
@@ -90,15 +91,13 @@ def _row(
 
 
 def _errors(journal: Journal, attempt: Attempt | None) -> list[str]:
-    """The reasons why answers' cells did not run, each with its questions."""
-    if attempt is None or attempt.verdict is None or attempt.verdict.status == "graded":
+    """Why an attempt that stopped, or has less than half of the points, lost points: each reason with its questions."""
+    if attempt is None or attempt.verdict is None:
+        return []
+    if attempt.verdict.status == "graded" and attempt.verdict.score >= spec(attempt.lab).max_score / 2:
         return []
     result = journal.result(attempt)
-    stopped: dict[str, list[str]] = {}
-    for one in result.questions if result is not None else ():
-        if one.did_not_run:
-            stopped.setdefault(one.cause or "", []).append(one.name)
-    return [plain(f"{', '.join(names)}: {cause}", 300) for cause, names in stopped.items()]
+    return [plain(reason, 300) for reason in what_is_wrong(result)] if result is not None else []
 
 
 #: Decision -> the log's sentence about it.

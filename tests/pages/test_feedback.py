@@ -142,6 +142,21 @@ def test_a_cell_that_did_not_run_shows_its_error_and_no_tests(writer, wrong):
     assert "holds no output of its checks" in text
 
 
+def test_a_cell_that_stops_several_functions_gives_its_card_the_title(
+    writer: FeedbackWriter, make_result: Make
+) -> None:
+    error = "in cell number 3, line 2: tools = load()\nValueError: no tools"
+    questions = tuple(
+        QuestionResult(name, 0, most, (TestResult("t", False),), error=error, did_not_run=True)
+        for name, most in (("one_hot", 4), ("softmax", 6))
+    )
+    text = read(writer.page(make_result("ada", questions=questions))).text
+    assert "Cell number 3 stopped" in text and "−10 for 2 functions" in text
+    assert "def softmax" not in text
+    assert "tools = load()ValueError: no tools" in text
+    assert "It stops 2 functions: ✗one_hot0 of 4 ✗softmax0 of 6" in text
+
+
 def test_an_error_that_stops_several_functions_is_one_cause(
     writer: FeedbackWriter, make_result: Make
 ) -> None:
@@ -154,7 +169,7 @@ def test_an_error_that_stops_several_functions_is_one_cause(
     page = writer.page(make_result("ada", questions=together))
     text = read(page).text
     assert page.count('class="card change"') == 1 and text.count(missing) == 1
-    assert "The same error stops 1 more function, which costs 6 points: ✗softmax0 of 6" in text
+    assert "−10 for 2 functions" in text and "The same error stops 1 more function: ✗softmax0 of 6" in text
     for other in (
         question("softmax", 6, "NameError: name 'y' is not defined"),
         question("softmax", 6, missing, misconception="softmax over queries"),

@@ -89,9 +89,7 @@ def test_the_headline_tells_what_half_of_the_class_has(tmp_path, spec, make_resu
     assert "0 submissions read" in text_of(build_report([], spec, tmp_path))
 
 
-def test_of_very_many_misconceptions_the_costliest_are_shown_and_the_others_folded(
-    tmp_path, spec, make_result
-):
+def test_misconceptions_of_single_students_are_folded_below_the_shared_ones(tmp_path, spec, make_result):
     def wrong(n: int) -> QuestionResult:
         return QuestionResult("softmax", 0, 6, misconception=f"idea {n}", hint="")
 
@@ -99,7 +97,10 @@ def test_of_very_many_misconceptions_the_costliest_are_shown_and_the_others_fold
         make_result(f"s{n}{k}", questions=(wrong(n),)) for n in range(12) for k in range(2 if n < 3 else 1)
     ]
     text = text_of(build_report(rows, spec, tmp_path))
-    assert text.index("idea 2 s20 , s21") < text.index("2 more") < text.index("idea 9 s90")
+    assert text.index("idea 2 s20 , s21") < text.index("9 single cases, 54 points in all")
+    assert "What the class misunderstands" in text and text.index("in all") < text.index("idea 9 s90")
+    alone = text_of(build_report(rows[-1:], spec, tmp_path))
+    assert "No misconception is shared by two students" in alone
 
 
 def test_names_titles_and_demos_cannot_become_markup(tmp_path, spec, make_result):
@@ -218,7 +219,8 @@ def test_the_screen_has_one_line_a_student_those_in_trouble_first(make_result, t
     assert [line.split()[0] for line in lines[1:4]] == ["bo", "cy", "ada"] and not lines[4].strip()
     assert "Q1: softmax over queries instead of keys" in lines[2] and max(map(len, lines)) <= 80
     assert "Q1–Q3: softmax over" in screen((make_result("di", questions=(wrong,) * 3),), tmp_path)
-    assert any("2 × Q" in line for line in lines) or sum("1 × Q" in line for line in lines) == 2
+    shared = screen((*rows, make_result("di", questions=(wrong,))), tmp_path)
+    assert "2 × Q1 softmax" in shared and not any(" × Q" in line for line in lines), "shared ideas only"
 
 
 def test_the_screen_says_the_same_mean_as_the_report_and_who_has_no_folder_any_more(make_result, tmp_path):
@@ -226,12 +228,12 @@ def test_the_screen_says_the_same_mean_as_the_report_and_who_has_no_folder_any_m
     unread = tuple(make_result(name, 0, 0, status=name, notebook="") for name in ("unreadable", "missing"))
     marks = {"s00": TeacherMarks(late_penalty=2), "bo": TeacherMarks(late_penalty=5)}
     said = screen(rows, tmp_path, marks, ("bo",))
-    assert "3 submissions, mean 7.0 of 10 points;" in said
+    assert "3 submissions, mean 7.0 of 10 points\n" in said
     assert "lateness takes 2 points off 1 of them, 2 at most" in said, "nobody's but the class's"
     assert f"Graded into {tmp_path} before, and without a folder now: bo." in said
-    words = "5 submissions, mean 7.0 of 10 points over the 3 that could be read;"
+    words = "5 submissions, mean 7.0 of 10 points over the 3 that could be read\n"
     assert words in screen((*rows, *unread), tmp_path)
-    assert "1 submissions, none could be read;" in screen(unread[:1], tmp_path)
+    assert "1 submissions, none could be read\n" in screen(unread[:1], tmp_path)
 
 
 def test_the_hardest_question_is_named_with_those_that_were_as_hard():

@@ -70,13 +70,13 @@ def test_what_waits_for_a_person_or_is_our_own_failure_makes_nobody_look_behind(
     assert Student("ada", entries={"00": Entry("crashed", 0, 20, fault=True)}).behind == ()
 
 
-def test_the_ideas_are_those_of_the_last_two_labs_named_ones_first():
-    ideas = {"00": ("long ago", 18, True), "01": ("an error", 9, False), "02": ("over queries", 4, True)}
+def test_the_ideas_are_those_of_the_last_two_labs_the_costliest_first():
+    ideas = {"00": ("long ago", 18), "01": ("over queries", 4), "02": ("an error", 9)}
     entries = {
-        lab: Entry("graded", 2, 20, ideas=(Idea(lab, "softmax", title, lost, named),))
-        for lab, (title, lost, named) in ideas.items()
+        lab: Entry("graded", 2, 20, ideas=(Idea(lab, "softmax", title, lost),))
+        for lab, (title, lost) in ideas.items()
     }
-    assert [idea.title for idea in Student("ada", entries=entries).ideas] == ["over queries", "an error"]
+    assert [idea.title for idea in Student("ada", entries=entries).ideas] == ["an error", "over queries"]
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def odd() -> Term:
     ]
     marked = Entry(
         "partly-run", 3, 20, waiting=2, late_penalty=4, seconds_late=90_000, extension_used=True,
-        undated=True, ideas=(Idea(LABS[13].name, "causal_mask", ODD[0], 9, True),),
+        undated=True, ideas=(Idea(LABS[13].name, "causal_mask", ODD[0], 9),),
     )  # fmt: skip
     people.append(Student("eve", ODD[0], "B", {**dict(people[0].entries), LABS[13].name: marked}))
     people += [student(f"s{n:03}", *(None if n % 9 == 0 else 20 for _ in LABS)) for n in range(40)]

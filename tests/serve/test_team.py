@@ -66,11 +66,14 @@ def test_a_regrade_waits_in_the_queue_like_any_other(live):
     assert live.ask(f"/receipts/{receipt}", who="ada").json["state"] == "waiting"
 
 
-def test_the_team_sees_why_an_answers_cell_did_not_run(live):
+def test_the_team_sees_why_a_notebook_has_few_points(live):
     error = "Its cell did not run: SyntaxError: invalid syntax (line 3: x = 3 − 1)"
     stopped = QuestionResult(QUESTION, 0.0, MOST, cause=error, did_not_run=True)
     graded(live, "ada", status="partly-run", questions=(stopped,))
-    assert row(live, "ada")["errors"] == [f"{QUESTION}: {error}"]
+    assert row(live, "ada")["errors"] == [f"Q1: {error}"]
+    unwritten = QuestionResult(QUESTION, 0.0, MOST, cause="Not written yet.")
+    graded(live, "bo", questions=(unwritten,))
+    assert row(live, "bo")["errors"] == ["Q1: Not written yet"]
 
 
 def test_an_overruled_question_is_told_to_its_student_only_and_the_last_word_holds(live):

@@ -83,17 +83,19 @@ def _score_summary(results: Sequence[SubmissionResult], spec: LabSpec) -> dict[s
     if not results:
         return None
     scores = [result.score for result in results]
+    lower = [max(0.0, score) for score in scores if score < spec.max_score - 1e-9]
     seconds = sorted(result.seconds for result in results)
     slowest = max(results, key=lambda result: result.seconds)
     return {
         "mean": statistics.fmean(scores),
         "median": statistics.median(scores),
         "max": spec.max_score,
-        "full": sum(score >= spec.max_score - 1e-9 for score in scores),
+        "full": len(scores) - len(lower),
         "spread": statistics.pstdev(scores),
-        "bins": np.histogram(
-            np.clip(np.round(scores, 6), 0, spec.max_score), bins=10, range=(0, spec.max_score)
-        )[0].tolist(),
+        "bins": [
+            *np.histogram(np.round(lower, 6), bins=10, range=(0, spec.max_score))[0].tolist(),
+            len(scores) - len(lower),
+        ],
         "seconds": statistics.median(seconds),
         "slowest": (plain(slowest.student, 100), slowest.seconds),
     }

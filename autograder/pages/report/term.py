@@ -30,7 +30,6 @@ class Idea:
     question: str
     title: str
     lost: float
-    misconception: bool = False
 
 
 @dataclass(frozen=True)
@@ -134,9 +133,9 @@ class Student:
 
     @property
     def ideas(self) -> tuple[Idea, ...]:
-        """The ideas that lost points in the last labs: misconceptions before other causes, the costliest first."""
+        """The ideas that lost most points in the last labs, the costliest first."""
         ideas = [idea for lab in list(self.entries)[-RECENT:] for idea in self.entries[lab].ideas]
-        return tuple(sorted(ideas, key=lambda idea: (not idea.misconception, -idea.lost))[:IDEAS])
+        return tuple(sorted(ideas, key=lambda idea: -idea.lost)[:IDEAS])
 
 
 def share_of(entries: Iterable[Entry]) -> float | None:
@@ -184,6 +183,7 @@ def render_term(term: Term, out: Path) -> str:
         "term.html.j2",
         **sorting_script(),
         term=term,
+        students=sorted(term.students, key=lambda one: (one.share is None, one.share or 0.0)),
         labs=[_lab_row(lab, term, out) for lab in term.labs],
         median=_median(student.share for student in term.students),
         low=round(100 * LOW_SHARE),

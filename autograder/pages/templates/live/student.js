@@ -34,18 +34,30 @@ function feedback(card, open) {
   return made;
 }
 
+// The points that count, large, with their bar; nothing while they are not known.
+function mark(card) {
+  if (card?.max_score === undefined) return [];
+  const total = element("div", "", "total"), bar = element("span", "", "bar"), part = element("i");
+  total.append(element("strong", points(card.score)), element("span", `of ${points(card.max_score)} points: attempt ${card.attempt} counts`));
+  part.style.width = `${100 * card.score / card.max_score}%`;
+  bar.append(part);
+  return [total, bar];
+}
+
 function shown(card, counting, newest) {
   const made = element("section", "", "card attempt");
   made.dataset.receipt = card.receipt;
   made.dataset.state = card.state;
   const head = element("header");
   const of = card.of ? ` of ${card.of}` : "";
-  head.append(element("h2", `Attempt ${card.attempt}${of}`));
+  const title = element("h2", `Attempt ${card.attempt}${of}`), counts = card.receipt === counting && card.state !== "waiting";
+  if (counts) title.append(element("span", "This attempt counts", "badge"));
+  head.append(title);
   const score = card.max_score === undefined ? "" : `${points(card.score)} of ${points(card.max_score)} points`;
   if (score) head.append(element("strong", score, "number"));
   made.append(head);
   const line = element("p", `Received ${card.received}, receipt `, "soft small");
-  line.append(element("span", card.receipt, "receipt"), card.receipt === counting && card.state !== "waiting" ? ". This attempt counts." : ".");
+  line.append(element("span", card.receipt, "receipt"), newest && card.score !== undefined && !counts ? ". An earlier attempt counts: you lose nothing." : ".");
   made.append(line);
   if (card.state === "waiting") {
     const ahead = card.ahead ? `${card.ahead} before yours, ` : "";
@@ -69,6 +81,7 @@ function shown(card, counting, newest) {
 for (const section of document.querySelectorAll(".lab")) {
   const lab = section.dataset.lab, said = section.querySelector(".said"), send = section.querySelector(".send");
   const input = section.querySelector("input"), drop = section.querySelector(".drop"), list = section.querySelector(".attempts");
+  const asking = section.querySelector(".ask"), text = section.querySelector("textarea");
   let file = null;
 
   const choose = (chosen) => {
@@ -81,7 +94,10 @@ for (const section of document.querySelectorAll(".lab")) {
     const [status, value] = await ask(`labs/${lab}/attempts`);
     if (status !== 200) { said.textContent = value.message; return; }
     decided();
+    section.querySelector(".mark").replaceChildren(...mark(value.attempts.find((card) => card.receipt === value.counting)));
     list.replaceChildren(...value.attempts.reverse().map((card, place) => shown(card, value.counting, place === 0)));
+    list.querySelector(".attempt:not([data-state=waiting])")?.append(asking);
+    if (list.childElementCount) drop.querySelector("summary").textContent = "Hand in again";
     if (fold && list.childElementCount) drop.open = false;
     if (value.left_out) list.append(element("p", `${value.left_out} earlier attempts are not listed here.`));
     const waiting = value.attempts.find((card) => card.state === "waiting");
@@ -90,7 +106,6 @@ for (const section of document.querySelectorAll(".lab")) {
       await show(false);
     }
   };
-  const asking = section.querySelector(".ask"), text = section.querySelector("textarea");
   const decided = async () => {
     const [status, value] = await ask(`labs/${lab}/requests`);
     if (status !== 200) return;

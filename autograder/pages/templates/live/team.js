@@ -64,6 +64,9 @@ function named(of) {
 // What is wrong and costs points comes first, then whose points are lowest.
 const trouble = (of) => of.status === "fault" ? 0 : of.waiting ? 2 : of.status === "" ? 4 : of.status === "graded" || of.score >= most ? 3 : 1;
 
+// The students whose reasons are open.
+const opened = new Set();
+
 function row(of) {
   const made = element("tr"), who = element("td");
   made.dataset.student = of.student;
@@ -73,11 +76,16 @@ function row(of) {
   const status = element("td", "", ["", "waiting", "graded"].includes(of.status) ? "status" : "status trouble");
   status.append(element("span", words[of.status] ?? of.status));
   if (of.waiting && of.status !== "waiting") status.append(element("div", `a later attempt waits`, "small"));
-  for (const error of of.errors) status.append(element("div", error, "soft small"));
+  if (of.errors.length) {
+    const reasons = element("details", "", "soft small");
+    reasons.append(...of.errors.map((error, place) => element(place ? "div" : "summary", error)));
+    reasons.open = opened.has(of.student);
+    reasons.addEventListener("toggle", () => opened[reasons.open ? "add" : "delete"](of.student));
+    status.append(reasons);
+  }
   const earned = cell(number(of.score), "points");
   if (of.score !== null && of.score < most) earned.style.setProperty("--lost", of.score > .75 * most ? "35%" : of.score >= .5 * most ? "65%" : "100%");
-  made.append(status, earned);
-  made.append(element("td", of.receipt, "name"), cell(of.days ? number(of.days) : "", "more days"));
+  made.append(earned, status, element("td", of.receipt, "name"), cell(of.days ? number(of.days) : "", "more days"));
   const acts = element("td"), line = element("div", "", "row");
   if (of.last && !of.waiting) line.append(button("Regrade", () => decide({ do: "regrade", receipt: of.receipt })));
   if (of.score !== null) line.append(button("Overrule", () => ask("#overrule", `Overrule: ${of.name || of.student}`, (form) =>
