@@ -340,10 +340,12 @@ def test_a_live_class_hands_in_reads_and_mends_while_the_lecturers_screen_moves(
     hub: str, pages: dict[str, Page]
 ) -> None:
     service = f"{hub}/services/autograder/"
-    for _ in range(PATIENCE_MS // 200):  # until it has tried its lab
-        if pages["prof"].request.get(service).ok:
+    for _ in range(PATIENCE_MS // 200):  # until it has tried its lab; then it knows nobody
+        if pages["prof"].request.get(service).status == 401:
             break
         time.sleep(0.2)
+    else:
+        pytest.fail("the live class does not answer")
 
     def opened(who: str, place: str = "") -> Page:
         page = pages[who].context.new_page()
