@@ -153,6 +153,11 @@ def pages(hub: str, browser: Any) -> Iterator[dict[str, Page]]:
         context = browser.new_context(viewport={"width": 1366, "height": 768})
         context.set_default_timeout(PATIENCE_MS)
         page = opened[name] = context.new_page()
+        # JupyterLab's file browser says so now and then of a folder that is there.
+        page.add_locator_handler(
+            page.locator(".jp-Dialog", has_text="Directory not found"),
+            lambda dialog: dialog.locator("button").last.click(),
+        )
         page.goto(f"{hub}/hub/login")
         page.locator("#username_input").fill(name)
         page.locator("#password_input").fill(f"{name}s-password")
