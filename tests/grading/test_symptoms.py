@@ -185,4 +185,6 @@ def test_a_cause_says_what_the_wrong_calls_share_or_which_part_fails_alone():
     assert for_arrays_only == "Wrong only where `mask` is a list: it raises an error: TypeError: …."
     whole = cause(lambda votes, mask: np.asarray(mask).astype(votes.dtype) @ votes)
     assert whole == "Wrong only where `votes` holds whole numbers: the result is zero everywhere."
+    clipped = cause(lambda votes, mask: np.clip(np.asarray(mask) @ votes, 0, 3))
+    assert clipped.startswith("Right only in “Weights between 0 and 1 give parts of votes”: ")
     assert cause(lambda votes, mask: 2 * mask @ votes) == "Every value is twice what it should be."
