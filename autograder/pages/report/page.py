@@ -120,6 +120,7 @@ def question_statistics(
                 "mean_share": statistics.fmean(earned) / most if most else 0.0,
                 "full_share": sum(mark >= most - 1e-9 for mark in earned) / len(earned),
                 "zero_share": sum(mark <= 1e-9 for mark in earned) / len(earned),
+                "losing": sum(mark < most - 1e-9 for mark in earned),
                 "discrimination": correlation(earned, rest),
             }
         )
