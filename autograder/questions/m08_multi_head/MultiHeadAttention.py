@@ -98,12 +98,13 @@ def heard_alike(student, rng):
         )
 
 
-@question.scenario("A memory is heard, in second place or by its name.", weight=1.5)
+@question.scenario("A memory is heard, in second place or by its name, and in that call alone.", weight=1.5)
 def a_memory(student, rng):
     module = a_module(student, 12, 3, state(rng, 12, asks=0))
     for tq, tk in ((3, 4), (5, 2)):
         yield from both(module, tensor(rng, 2, tq, 12), memory=tensor(rng, 2, tk, 12))
     yield from both(module, tensor(rng, 2, 3, 12), tensor(rng, 2, 3, 12))
+    yield from both(module, tensor(rng, 2, 3, 12))
 
 
 @question.scenario(

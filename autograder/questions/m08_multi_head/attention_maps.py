@@ -137,6 +137,7 @@ def only_in(some, others):
 
 
 model.train(training)
+model.cross.train(not training)
 for module in model.modules():
     module.register_forward_hook(lambda *_: None)
     module.register_forward_pre_hook(lambda *_: None)
@@ -144,7 +145,7 @@ before, ran = hooks(), what_runs()
 """
 AS_IT_WAS = """
 left, gone, same = only_in(hooks(), before), only_in(before, hooks()), what_runs() == ran
-modes = {module.training for module in model.modules()}
+modes = [module.training for module in (model, *model.blocks, model.cross)]
 learn = {weight.requires_grad for weight in model.parameters()}
 """
 
@@ -162,7 +163,7 @@ def as_it_was(student, rng):
         yield Observed("how many hooks are left behind", scene["left"])
         yield Observed("how many hooks that were there are gone", scene["gone"])
         yield Observed("each module runs what it ran", scene["same"])
-        yield Observed("who is in training mode", scene["modes"])
+        yield Observed("whether the model and each block are in training mode", scene["modes"])
         yield Observed("who learns", scene["learn"])
 
 
