@@ -89,7 +89,8 @@ def _part_test(question: Question, part: Family | Scenario) -> Callable[[Student
             try:
                 kind = trials[place].difference(_outcome(question, place, student))
             except StudentError as error:
-                raised, kind = raised or error, trials[place].difference(_error_outcome(error))
+                kind = trials[place].difference(_error_outcome(error))
+                raised = raised or error if kind else raised
             wrong += [(size_of(trials[place]), kind)] if kind else []
         if not wrong:
             return
