@@ -114,6 +114,10 @@ def test_of_a_long_cell_the_lines_around_the_error_are_shown():
         True,
         60 - shown.lines[-1].number,
     )
+    below = own_code(
+        [("softmax", "def helper():\n    pass\ndef softmax(x):\n    return x")], replace(question, error="")
+    )
+    assert [line.number for line in below.lines] == [3, 4], "helpers above the answer are left out"
     other_line = replace(question, error="in softmax, line 40: y = 1\nValueError")
     assert not own_code([("softmax", "\n".join(lines))], other_line).error
 
@@ -125,6 +129,9 @@ def test_one_reason_for_all_tests_is_said_once(writer, wrong):
     several = (*tests, TestResult("Another.", False, "too slow"))
     text = read(writer.page(wrong(QuestionResult("softmax", 0, 6, several, cause="Too slow.")))).text
     assert text.count("not written yet") == 1 and text.count("✗") == 4
+    without_cause = (TestResult("First.", True, "nothing wrong"), TestResult("Second.", False, "too large"))
+    text = read(writer.page(wrong(QuestionResult("softmax", 3, 6, without_cause)))).text
+    assert "Too large" in text and "Nothing wrong" not in text
 
 
 def test_a_cell_that_did_not_run_shows_its_error_and_no_tests(writer, wrong):
