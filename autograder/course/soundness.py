@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 import difflib
-import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from autograder.course.masters import SKIP, course_header, course_root, master_path, source_of_import
+from autograder.course.names import symbols
 from autograder.course.policy import LimitsPolicy
 from autograder.errors import UserError
 
@@ -32,10 +33,6 @@ NEEDED = {
 }
 
 _ROLES = ("question", "test", "written", "locked")
-_BEGIN, _END = _REGION = ("### BEGIN SOLUTION", "### END SOLUTION")
-#: Where jupytext puts words among the options that it cannot read, and what they may have been meant to be.
-_UNREAD, _MEANT = ("title", "incorrectly_encoded_metadata"), ("[markdown]", 'question="entropy"')
-
 
 _Name = Annotated[str, Field(min_length=1)]
 
@@ -96,16 +93,9 @@ class _Cell:
         return str(self.options.get(self.role, ""))
 
     @property
-    def tree(self) -> ast.Module:
-        """The syntax tree; empty for text and for code that is not plain Python (magics)."""
-        try:
-            return ast.parse(self.source if self.kind == "code" else "")
-        except SyntaxError:
-            return ast.Module([], [])
-
-
-#: A fault of a master: its cell (None: the whole file), the line below the cell's mark, and a sentence.
-_Found = Iterator[tuple[_Cell | None, int, str]]
+    def place(self) -> str:
+        """The cell's place in the file, for sentences."""
+        return f"line {self.line}, " + (f"cell {self.role}=“{self.name}”" if self.role else "this cell")
 
 
 def faults_of(lab: str) -> list[Fault]:
@@ -124,21 +114,14 @@ def faults_of(lab: str) -> list[Fault]:
     except Exception as error:  # jupytext raises many types for invalid cell options
         return [Fault(f"{file}: its cells cannot be read: {' '.join(str(error).split())[:200]}.")]
     found = [
-        *(
-            fault
-            for cell in cells
-            for check in (_of_options, _of_solution, _of_code)
-            for fault in check(cell)
-        ),
+        *(f"{cell.place}: {sentence}" for cell in cells for sentence in _of_cell(cell)),
         *_of_names(cells),
         *_of_pairs(cells),
-        *_of_start(cells, lab),
+        *(f"line 1, header: {sentence}" for sentence in _misfits(_Header, header)),
     ]
-    faults = []
-    for cell, below, sentence in found:
-        place = f", cell {cell.role}=“{cell.name}”" if cell and cell.role else ", this cell" if cell else ""
-        faults.append(Fault(f"{file}{f', line {cell.line + below}' if cell else ''}{place}: {sentence}."))
-    faults += [Fault(f"{file}, line 1, header: {sentence}.") for sentence in _misfits(_Header, header)]
+    if not any(cell.role == "locked" and f'start("{lab}")' in cell.source for cell in cells):
+        found.append(f'whole lab: no locked cell starts the lab; its first code cell needs start("{lab}")')
+    faults = [Fault(f"{file}, {sentence}.") for sentence in found]
     return [*faults, *_of_the_questions(lab, file, cells)]
 
 
@@ -190,7 +173,7 @@ def _misfits(model: type[BaseModel], values: Any) -> Iterator[str]:
             *inside, name = (part for part in one["loc"] if isinstance(part, str))
             if one["type"] == "extra_forbidden":
                 known = LimitsPolicy if inside else model
-                yield f"there is no setting “{name}”{_nearest(name, known.model_fields)}"
+                yield f"there is no setting “{name}” ({one['input']}){_nearest(name, known.model_fields)}"
             else:
                 yield f"{name}={one['input']}: {one['msg'][:1].lower()}{one['msg'][1:]}"
 
@@ -207,130 +190,90 @@ def _cells(text: str) -> list[_Cell]:
     ]
 
 
-def _of_options(cell: _Cell) -> _Found:
-    options = {name: value for name, value in cell.options.items() if name not in _UNREAD}
-    for text in (cell.options[name] for name in _UNREAD if name in cell.options):
-        yield cell, 0, f"“{text}” is no option{_nearest(text, _MEANT)}"
-    yield from ((cell, 0, sentence) for sentence in _misfits(_Options, options))
+def _of_cell(cell: _Cell) -> Iterator[str]:
+    """Yield a sentence for each fault of one cell: its options, its code, and what students get of it."""
+    options = cell.options
+    yield from _misfits(_Options, options)
     roles, is_skipped = [role for role in _ROLES if role in options], SKIP in options.get("tags", ())
     if len(roles) > 1:
-        yield cell, 0, f"it is both {' and '.join(roles)}, and can be one of them"
+        yield f"it is both {' and '.join(roles)}, and can be one of them"
     if is_skipped and roles:
-        yield cell, 0, f"a {roles[0]} cell is needed when grading, so it cannot be tagged {SKIP}"
+        yield f"a {roles[0]} cell is needed when grading, so it cannot be tagged {SKIP}"
     if (cell.kind == "markdown") != (cell.role == "written") and cell.role not in ("", "locked"):
         kind = "[markdown]" if cell.role == "written" else "code"
-        yield cell, 0, f"a {cell.role} cell is a {kind} cell"
+        yield f"a {cell.role} cell is a {kind} cell"
     points, gives = options.get("points"), cell.role in ("test", "written")
     if gives and not points:
-        yield cell, 0, "it gives no points; write points=4 behind its name"
+        yield "it gives no points; write points=4 behind its name"
     elif not gives and points is not None and (cell.role, points) != ("question", 0):
-        yield (
-            cell, 0, "only test and written cells give points (and question cells points=0: a challenge without a test)",
-        )  # fmt: skip
-
-
-def _of_solution(cell: _Cell) -> _Found:
-    """Faults of the marks around a solution, and of a question's name that students would not see."""
-    marks = []
-    for below, line in enumerate(map(str.strip, cell.source.splitlines()), 1):
-        looks = re.match(r"#+\s*(BEGIN|END)\b", line, re.IGNORECASE)
-        if line in _REGION:
-            marks.append((line, below))
-        elif looks or (line[:1] == "#" and difflib.get_close_matches(line.upper(), _REGION, cutoff=0.8)):
-            yield cell, below, f"“{line}” marks no region{_nearest(line.upper(), _REGION)}"
+        yield "only test and written cells give points (and question cells points=0: a challenge without a test)"
+    if cell.role == "test" and f'check("{cell.name}", {cell.name}' not in cell.source:
+        yield f'it shows no card; it needs check("{cell.name}", {cell.name})'
+    if cell.kind == "code" and not is_skipped:
+        try:
+            ast.parse(cell.source)
+        except SyntaxError as error:
+            magics = f"; magics stand in cells tagged {SKIP}" if cell.role in ("", "locked") else ""
+            yield f"its line {error.lineno} is no plain Python ({error.msg}){magics}"
             return
-    if cell.role not in ("question", "written"):
-        if marks:
-            yield cell, 0, "a solution region stands in question and written cells only"
-        return
-    if not marks:
-        yield (
-            cell, 0, f"its solution is not marked, so students would get it; put it between “{_BEGIN}” and “{_END}”",
-        )  # fmt: skip
-    elif [mark for mark, _ in marks] != [*_REGION] * (len(marks) // 2) or len(marks) % 2:
-        yield cell, 0, f"each “{_BEGIN}” needs its “{_END}” below it"
-    if cell.role == "question" and cell.tree.body:
-        defined = {name: node.lineno for node in cell.tree.body for name in _bound(node)}
-        if cell.name not in defined:
-            yield cell, 0, f"its solution does not define {cell.name}{_nearest(cell.name, defined)}"
-        elif marks and defined[cell.name] >= marks[0][1]:
-            yield (
-                cell, 0, f"“{_BEGIN}” stands above the line that defines {cell.name}, which students would not see",
-            )  # fmt: skip
+    yield from _of_solution(cell)
 
 
-def _bound(node: ast.stmt) -> list[str]:
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        return [node.name]
-    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+def _of_solution(cell: _Cell) -> Iterator[str]:
+    """Yield a sentence for each fault of the cell that students get, which nbgrader makes."""
+    from nbformat import from_dict
+    from nbgrader.preprocessors import ClearSolutions
 
-
-def _of_code(cell: _Cell) -> _Found:
-    """Faults of code that grading runs, and of a test cell that does not show its question's card."""
-    if cell.kind != "code" or SKIP in cell.options.get("tags", ()):
-        return
+    is_solution = cell.role in ("question", "written")
+    data = {"solution": is_solution, "grade": cell.role == "written"}
+    given = from_dict({"cell_type": cell.kind, "source": cell.source, "metadata": {"nbgrader": data}})
     try:
-        ast.parse(cell.source)
-    except SyntaxError as error:
-        magics = f"; magics stand in cells tagged {SKIP}" if cell.role in ("", "locked") else ""
-        yield cell, error.lineno or 1, f"it is no plain Python ({error.msg}){magics}"
+        released, _ = ClearSolutions().preprocess_cell(given, {"language": "python"}, 0)
+    except RuntimeError as error:
+        yield str(error).partition(";")[0].lower()
         return
-    shown = [argument for argument in _first_arguments(cell, "check") if argument]
-    if cell.role == "test" and cell.name not in shown:
-        instead = f" (it checks {', '.join(shown)})" if shown else ""
-        yield cell, 0, f'it shows no card; it needs check("{cell.name}", {cell.name}){instead}'
+    if cell.role != "question":
+        return
+    defined: list[str] = []
+    with suppress(SyntaxError):
+        scopes = [(scope.get_type(), symbol) for scope, symbol in symbols(released.source)]
+        defined = [symbol.get_name() for kind, symbol in scopes if kind == "module" and symbol.is_assigned()]
+    if cell.name not in defined:
+        yield (
+            f"what students get of it does not define {cell.name}: only its inside stands between “### BEGIN SOLUTION” "
+            f"and “### END SOLUTION”{_nearest(cell.name, defined)}"
+        )
 
 
-def _first_arguments(cell: _Cell, function: str) -> Iterator[str]:
-    """Yield the first argument of each call of a function in the cell; "" for a call without arguments."""
-    for node in ast.walk(cell.tree):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == function:
-            yield ast.unparse(node.args[0]).strip("'\"") if node.args else ""
-
-
-def _of_names(cells: list[_Cell]) -> _Found:
+def _of_names(cells: list[_Cell]) -> Iterator[str]:
     first: dict[str, int] = {}
     for cell in (cell for cell in cells if cell.role):
         name = f"test_{cell.name}" if cell.role == "test" else cell.name
         if first.setdefault(name, cell.line) != cell.line:
-            yield cell, 0, f"the cell in line {first[name]} has the name “{name}” already"
+            yield f"{cell.place}: the cell in line {first[name]} has the name “{name}” already"
 
 
-def _of_pairs(cells: list[_Cell]) -> _Found:
-    """Faults of questions without a test cell below them, and of points that do not add up."""
+def _of_pairs(cells: list[_Cell]) -> Iterator[str]:
+    """Yield a sentence for each question without a test cell below it, each other test cell, and points that do not add up."""
     asked = {cell.name: cell for cell in cells if cell.role == "question"}
-    tested = {cell.name: cell for cell in cells if cell.role == "test"}
+    tests = [cell for cell in cells if cell.role == "test"]
+    tested, graded = {cell.name for cell in tests}, dict[str, _Cell]()
     for name, cell in asked.items():
-        if name not in tested and cell.options.get("points") != 0:
-            near = _nearest(name, tested.keys() - asked.keys())
-            yield cell, 0, f'no cell test="{name}" gives it points (points=0 makes it a challenge){near}'
-    for cell in (cell for cell in cells if cell.role == "test"):
-        question = asked.get(cell.name)
-        if question is None:
-            yield cell, 0, f"there is no question “{cell.name}”{_nearest(cell.name, asked)}"
-        elif question.options.get("points") == 0:
-            yield cell, 0, "its question says points=0, so it has no test cell"
-        elif cell.line < question.line:
-            yield cell, 0, "it stands above its question"
-    points = [cell.options.get("points") for cell in tested.values()]
-    numbers = [value for value in points if isinstance(value, (int, float))]
+        if cell.options.get("points") != 0:
+            graded[name] = cell
+            if name not in tested:
+                near = _nearest(name, tested - asked.keys())
+                yield f'{cell.place}: no cell test="{name}" gives it points (points=0 makes it a challenge){near}'
+    for cell in tests:
+        if cell.name not in graded:
+            yield f"{cell.place}: there is no question “{cell.name}” with points{_nearest(cell.name, graded)}"
+        elif cell.line < graded[cell.name].line:
+            yield f"{cell.place}: it stands above its question"
+    numbers = [value for cell in tests if isinstance(value := cell.options.get("points"), (int, float))]
     if not asked:
-        words = 'a question is a cell question="name" and a cell test="name" points=4'
-        yield None, 0, f"it has no question; {words}"
-    elif len(numbers) == len(points) and abs(sum(numbers) - POINTS) > 1e-9:
-        yield None, 0, f"the points of its test cells add up to {sum(numbers):g} and not to {POINTS}"
-
-
-def _of_start(cells: list[_Cell], lab: str) -> _Found:
-    starts = [(cell, argument) for cell in cells for argument in _first_arguments(cell, "start")]
-    if not starts:
-        yield None, 0, f'no cell starts the lab; its first code cell needs start("{lab}")'
-        return
-    cell, name = starts[0]
-    if name != lab:
-        yield cell, 0, f'start("{name}") begins another lab; this one is “{lab}”'
-    elif cell.role != "locked":
-        yield cell, 0, 'the cell that starts the lab is to be locked, as in locked="setup"'
+        yield 'whole lab: it has no question; a question is a cell question="name" and a cell test="name" points=4'
+    elif len(numbers) == len(tests) and abs(sum(numbers) - POINTS) > 1e-9:
+        yield f"whole lab: the points of its test cells add up to {sum(numbers):g} and not to {POINTS}"
 
 
 def _of_the_questions(lab: str, master: str, cells: list[_Cell]) -> Iterator[Fault]:
