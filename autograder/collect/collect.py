@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +16,8 @@ from autograder.collect.entries import entries, shortened
 from autograder.collect.names import KINDS, Owned, kind_and_why, owned, without_wrapper
 from autograder.collect.people import Download, Student, of_members, students_of
 from autograder.collect.placing import TIME_FORMAT, Outcome, collect_student, make_folder, place
-from autograder.collect.times import Row, Times, read_times
-from autograder.course.class_list import ClassList
-from autograder.course.lists import folded, sentences_about, summarize_names
+from autograder.collect.times import Row, read_times
+from autograder.course.lists import sentences_about, summarize_names
 from autograder.course.policy_file import class_list, settings
 from autograder.course.system_extensions import take_over_extensions
 from autograder.errors import GradingError, UserError
@@ -60,7 +58,8 @@ def collect(
         raise GradingError(f"There is no kind of download “{kind}”: choose one of auto, {', '.join(KINDS)}.")
     read = read_times(times, settings().timezone) if times is not None else None
     people = class_list()
-    files, kind, why, notes = _read(source, submitted, lab, kind, read, people)
+    files, kind, why, notes = _read(source, lab, kind)
+    notes += read.notes if read is not None else ()
     job = Download(submitted, lab, kind, people, read)
     students, about_people = students_of(of_members(files, job), job)
     when, about_times = _times(students, job)
@@ -90,25 +89,16 @@ def collect_folder(
     return Collected((student,) if outcome.is_collected else (), (*notes, *outcome.notes))
 
 
-def _read(
-    source: Path, submitted: Path, lab: str, kind: str, times: Times | None, people: ClassList
-) -> tuple[list[Owned], str, str, list[str]]:
+def _read(source: Path, lab: str, kind: str) -> tuple[list[Owned], str, str, list[str]]:
     """The files with their owners, the kind of the download, how it was recognised, and sentences."""
     notes: list[str] = []
-
-    def is_owner(top: str) -> bool:
-        listed = people.find(top) is not None or (times is not None and times.names(top))
-        return listed or (submitted / folder_name(top)).is_dir()
-
-    found = entries(source, notes)
-    listed, doubt = without_wrapper(found, lab, kind, is_owner)
+    listed, doubt = without_wrapper(entries(source, notes), lab, kind)
     why = "as you said"
     if kind == "auto":
         kind, why = kind_and_why(listed)
         tops = {entry.parts[0] for entry in listed}
-        inside = source if listed == found else source / found[0].parts[0]
         clones = {entry.parts[0] for entry in listed if entry.parts[1:2] == (".github",)}
-        clones |= {top for top in tops if os.path.exists(inside / top / ".git")}
+        clones |= {top for top in tops if os.path.exists(source / top / ".git")}
         if 2 * len(clones) > len(tops):
             raise UserError(
                 "These repositories do not name their students: fetch them with `autograder github pull`, or give --kind "
@@ -119,7 +109,6 @@ def _read(
     mine, nobodys, doubtful = owned(listed, kind)
     notes += doubtful
     notes += [f"Nobody's: {entry.path}." for entry in nobodys if entry.path.endswith((".ipynb", ".zip"))]
-    notes += times.notes if times is not None else ()
     return mine, kind, why, notes
 
 
@@ -138,13 +127,11 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
     when, listed = {student.name: "" for student in students}, job.times
     if listed is None:
         return when, []
-    alike = Counter(folded(name) for name in when)
     contradictions, matched, several = list[tuple[Student, Row]](), set[Row](), list[str]()
     for student in students:
         name, one = student.name, student.files[0]
         person = None if student.is_apart else job.people.find(name)
-        exact = alike[folded(name)] > 1
-        rows = listed.rows_of(one, person, job.kind, student.downloaded, exact=exact)
+        rows = listed.rows_of(one, person, job.kind, student.downloaded)
         matched |= set(rows)
         if wrong := [row for row in rows if row.is_anothers(one, job.kind)]:
             contradictions.append((student, wrong[0]))

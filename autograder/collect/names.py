@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -18,17 +18,14 @@ KINDS = ("canvas", "moodle", "plain")
 #: lastnamefirst_[LATE_]userid_attachmentid_filename-1.ipynb, as Canvas's lib/content_zipper.rb @05e9653c writes it; an
 #: anonymous submission has ``anon_`` and five characters. Students choose the name, in which Canvas leaves underscores and
 #: numbers, so a name can be made to look like a classmate's name and number.
-_CANVAS = re.compile(
-    r"^(?:(?P<early>LATE_)?(?P<anonymous>anon_(?P<inner>LATE_)?[A-Za-z0-9]{5})"
-    r"|(?P<name>.+?)_(?P<late>LATE_)?(?P<user>[0-9]+))"
-    r"_(?P<upload>[0-9]+)_(?P<file>.+)$"
+_CANVAS_NAME = (
+    r"(?:(?P<early>LATE_)?(?P<anonymous>anon_(?P<inner>LATE_)?[A-Za-z0-9]{5})"
+    r"|(?P<name>.+?)_(?P<late>LATE_)?(?P<user>[0-9]+))_(?P<upload>[0-9]{1,18})_(?P<file>.+)"
 )
-#: Each possible position of user and attachment in such a name.
-_NUMBERS = re.compile(r"(?<=.)(?=_(?P<late>LATE_)?(?P<user>[0-9]+)_(?P<upload>[0-9]+)_(?P<file>.+)$)")
-#: The smallest attachment number. Canvas numbers a whole school's attachments; one or two digits are part of a file's name.
-_LOWEST_UPLOAD = 100
-#: The most characters of such a name: Canvas limits a person's and a file's name to 255.
-_LONGEST = 1000
+_CANVAS = re.compile(_CANVAS_NAME)
+#: The same name with the last possible numbers. Canvas numbers a whole school's attachments: one or two digits are part of
+#: a file's name.
+_CANVAS_LAST = re.compile(_CANVAS_NAME.replace(".+?", ".+").replace("{1,18}", "{3,18}"))
 #: Full Name_id_assignsubmission_file_/file.ipynb, or the same without folders, or a typed text instead of a file. If groups
 #: hand in, name and number are the group's; students without a group share one without a number.
 _MOODLE = re.compile(
@@ -38,7 +35,7 @@ _MOODLE = re.compile(
 _MARK = "_assignsubmission_"
 #: The files for texts and addresses that students typed into Canvas's or Moodle's page.
 TYPED = ("text.html", "onlinetext.html", "link.html")
-_RESUBMITTED = re.compile(r"-(\d+)$")
+_RESUBMITTED = re.compile(r"-(\d{1,9})$")
 #: System whose downloads are refused -> the form of its paths, without outer folders.
 _UNREAD = {
     "Blackboard": r"[^/]+?_attempt_\d{4}(?:-\d\d){5}_[^/]+",
@@ -66,32 +63,22 @@ class Owned:
     number: str = ""
 
 
-def without_wrapper(
-    entries: Sequence[Entry], lab: str, kind: str, is_owner: Callable[[str], bool] = lambda top: False
-) -> tuple[list[Entry], str]:
-    """The entries without a single outer folder; and a sentence if that folder may be a student's.
-
-    It is a student's if ``is_owner`` or its name says so. It contains students' folders if most names in it have a system's
-    form. Otherwise it is unclear: a student may have a folder with a classmate's name.
-    """
+def without_wrapper(entries: Sequence[Entry], lab: str, kind: str) -> tuple[list[Entry], str]:
+    """The entries without a single outer folder that contains a system's files; and a sentence if it may be a student's."""
     tops = {entry.parts[0] for entry in entries}
-    inside = [entry for entry in entries if len(entry.parts) > 1 and entry.parts[1]]
-    if len(tops) != 1 or not inside:
+    inside = [replace(one, parts=one.parts[1:]) for one in entries if len(one.parts) > 1 and one.parts[1]]
+    if len(tops) != 1 or not inside or kind == "plain" or _looks_like_a_systems(*tops):
         return list(entries), ""
-    [top] = tops
-    without = [replace(entry, parts=entry.parts[1:]) for entry in inside]
-    if _looks_like_a_systems(top) or is_owner(top):
-        return list(entries), ""
-    holding = {entry.parts[0] for entry in without if may_contain_notebook(entry.parts[-1])}
+    holding = {one.parts[0] for one in inside if may_contain_notebook(one.parts[-1])}
     if kind in ("canvas", "moodle") or 2 * sum(map(_looks_like_a_systems, holding)) > len(holding):
-        return without, ""
-    files = {entry.parts[0] for entry in without if len(entry.parts) == 1}
+        return inside, ""
+    folders = {one.parts[0] for one in inside if len(one.parts) > 1}
     unclear = {name for name in holding - {lab, *all_labs()} if not name.startswith(".")}
+    if len(unclear) < 2 and not unclear & folders:
+        return list(entries), ""
     return list(entries), (
-        f"“{top}” is the download's only folder: does it belong to one student, or contain the students' folders? Collect the folder that "
-        "contains them, or name the one student on the class list or with --times."
-        if len(unclear) > 1 or unclear - files
-        else ""
+        f"“{min(tops)}” is the download's only folder: does it belong to one student, or contain the students' folders? Collect the "
+        "folder that contains them, or say with --kind plain that it is one student's."
     )
 
 
@@ -158,14 +145,12 @@ def owned(entries: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry]
 
 
 def _owners(entry: Entry, kind: str) -> list[Owned]:
-    """All possible owners of a file. Students choose their names, so there may be several."""
+    """All possible owners of a file. Students choose their names, so there may be two."""
     top, last = entry.parts[0], entry.parts[-1]
-    if kind == "canvas" and len(top) <= _LONGEST and (match := _CANVAS.match(top)):
-        if not match["anonymous"]:
-            return _readings(entry, top)
-        file, attempt = _attempt(match["file"] if len(entry.parts) == 1 else last)
-        late, upload = bool(match["early"] or match["inner"]), int(match["upload"])
-        return [Owned(entry, match["anonymous"].replace("LATE_", ""), file, late, attempt, upload)]
+    if kind == "canvas" and (match := _CANVAS.match(top)):
+        longest = _CANVAS_LAST.match(top)
+        is_clear = longest is None or longest.span("user") == match.span("user")
+        return [_of_canvas(entry, one) for one in (match, longest)[: 1 if is_clear else 2] if one]
     if kind == "moodle" and (match := _MOODLE.match(top)) and top.count(_MARK) == 1:
         file = last if len(entry.parts) > 1 else (match["file"] or last)
         name, number = match["name"], match["user"] or ""
@@ -177,18 +162,13 @@ def _owners(entry: Entry, kind: str) -> list[Owned]:
     return [Owned(entry, PurePosixPath(last).stem.removesuffix(".ipynb"), last)]
 
 
-def _readings(entry: Entry, top: str) -> list[Owned]:
-    """All possible owners of a Canvas file, the one with the shortest name first."""
-    found: dict[int, Owned] = {}
-    for match in _NUMBERS.finditer(top):
-        if match.start("user") in found or (found and int(match["upload"]) < _LOWEST_UPLOAD):
-            continue
-        name, number = top[: match.start()], match["user"]
-        file, attempt = _attempt(match["file"] if len(entry.parts) == 1 else entry.parts[-1])
-        found[match.start("user")] = Owned(
-            entry, f"{name}_{number}", file, bool(match["late"]), attempt, int(match["upload"]), name, number
-        )
-    return list(found.values())
+def _of_canvas(entry: Entry, match: re.Match[str]) -> Owned:
+    file, attempt = _attempt(match["file"] if len(entry.parts) == 1 else entry.parts[-1])
+    late, upload = bool(match["early"] or match["inner"] or match["late"]), int(match["upload"])
+    if match["anonymous"]:
+        return Owned(entry, match["anonymous"].replace("LATE_", ""), file, late, attempt, upload)
+    name, number = match["name"], match["user"]
+    return Owned(entry, f"{name}_{number}", file, late, attempt, upload, name, number)
 
 
 def _looks_like_a_systems(name: str) -> bool:

@@ -77,30 +77,25 @@ class Times:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
-    def names(self, word: str) -> bool:
-        """Whether a row belongs to a student of this name."""
-        return any(folded(word) in (folded(row.student), *row.words) for row in self.rows)
-
     def participant(self, one: Owned) -> Row | None:
         """The worksheet's row with the number of a file's owner, if the names agree."""
         mine = (row for row in self.rows if one.number and row.participant == one.number)
         return next((row for row in mine if not row.is_anothers(one, "moodle")), None)
 
-    def rows_of(self, one: Owned, person: Person | None, kind: str, folder: str, *, exact: bool) -> list[Row]:
+    def rows_of(self, one: Owned, person: Person | None, kind: str, folder: str) -> list[Row]:
         """The student's rows, by the most reliable column: the system's number, else ids, else the column ``student``.
 
-        ``person`` is the student on the class list, if certain; ``folder`` is the name in the download. ``exact`` makes
-        capitals count, if another student's name differs only by capitals.
+        ``person`` is the student on the class list, if certain; ``folder`` is the name in the download.
         """
-        called = {one.student, folder}
         if one.number and any(row.number(kind) for row in self.rows):
             return [row for row in self.rows if row.number(kind) == one.number]
-        mine = {folded(name) for name in called} | (person.keys if person else set())
+        called, keys = {one.student, folder}, person.keys if person else set[str]()
+        ids = keys | set(map(folded, called))
         by_words = kind in _NUMBER and any(row.words for row in self.rows)
 
         def is_theirs(row: Row) -> bool:
-            by_student = row.student in called if exact else folded(row.student) in mine
-            return bool(row.words & mine or (row.student and by_student and not by_words))
+            by_student = row.student in called or folded(row.student) in keys
+            return bool(row.words & ids or (row.student and by_student and not by_words))
 
         return list(filter(is_theirs, self.rows))
 
