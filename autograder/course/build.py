@@ -8,8 +8,6 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -48,36 +46,6 @@ except ImportError:
     print(json.dumps([time.process_time(), 0]))"""
 
 
-@dataclass(frozen=True)
-class Usage:
-    """The cost of running a notebook: its kernel's CPU time and memory, and the seconds of each graded cell."""
-
-    cpu_seconds: float
-    memory_bytes: float
-    graded: dict[str, float]
-
-
-def too_costly(lab: str, used: Usage) -> list[str]:
-    """Sentences about time and memory beyond the limits of a student's machine or of grading."""
-    limits, total = limits_of(lab), sum(used.graded.values())
-    faults = [
-        f"the cell {name} computes for {seconds:.0f} s, and grading stops it after {limits.cell_seconds:g} s"
-        for name, seconds in used.graded.items()
-        if seconds > limits.cell_seconds
-    ]
-    if total > limits.cells_seconds:
-        faults.append(
-            f"its graded cells compute for {total:.0f} s, and grading stops them after {limits.cells_seconds:g} s"
-        )
-    if used.cpu_seconds > CPU_SECONDS:
-        faults.append(f"it computes for {used.cpu_seconds:.0f} s of CPU time; {CPU_SECONDS:g} s are allowed")
-    if used.memory_bytes > MEMORY_BYTES:
-        faults.append(
-            f"it takes {used.memory_bytes / 1e9:.1f} GB of memory; {MEMORY_BYTES / 1e9:g} GB are allowed"
-        )
-    return [f"solutions/{lab}/{lab}.py: {sentence}" for sentence in faults]
-
-
 def solution_notebook(lab: str) -> Path:
     """The executed instructor's notebook."""
     return course_root() / "solutions" / lab / f"{lab}.ipynb"
@@ -108,23 +76,23 @@ def released_notebook(lab: str) -> NotebookNode:
     return released
 
 
-def execute(notebook: NotebookNode, folder: Path) -> Usage:
-    """Run every cell in a new kernel, keeping the outputs. Returns the cost. Raises nbclient's ``CellExecutionError``."""
+def execute(notebook: NotebookNode, folder: Path, graded_seconds: float = CELL_SECONDS) -> list[float]:
+    """Run every cell in a new kernel, keeping the outputs. Returns the CPU seconds and the bytes of memory.
+
+    A cell that grading runs has ``graded_seconds``. Raises nbclient's ``CellExecutionError`` and ``CellTimeoutError``.
+    """
     from nbclient import NotebookClient
 
     notebook.cells.append(nbformat.v4.new_code_cell(_MEASURE))
-    client = NotebookClient(
-        notebook, timeout=CELL_SECONDS, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
-    )
-    client.execute()
-    cpu_seconds, memory_bytes = json.loads(notebook.cells.pop().outputs[0].text)
-    graded = {}
-    for cell in notebook.cells:
-        times = cell.metadata.pop("execution", {})
-        if times and not is_skipped(cell):
-            began, ended = (datetime.fromisoformat(times[f"iopub.status.{end}"]) for end in ("busy", "idle"))
-            graded[cell["id"]] = (ended - began).total_seconds()
-    return Usage(cpu_seconds, memory_bytes, graded)
+    NotebookClient(
+        notebook,
+        timeout_func=lambda cell: CELL_SECONDS if is_skipped(cell) else graded_seconds,
+        record_timing=False,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+    ).execute()
+    used: list[float] = json.loads(notebook.cells.pop().outputs[0].text)
+    return used
 
 
 def build(lab: str, *, force: bool = False) -> tuple[bool, str]:
@@ -132,7 +100,7 @@ def build(lab: str, *, force: bool = False) -> tuple[bool, str]:
 
     Returns whether the master was executed, and the fault of the notebooks ("" for none).
     """
-    from nbclient.exceptions import CellExecutionError  # slow: loads Jupyter's client
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError  # slow: loads Jupyter's client
 
     master = read_master(lab)
     target = solution_notebook(lab)
@@ -141,14 +109,21 @@ def build(lab: str, *, force: bool = False) -> tuple[bool, str]:
         executed = copy.deepcopy(master)
         try:
             with _where_it_runs(lab) as folder:
-                used = execute(executed, folder)
+                seconds, memory = execute(executed, folder, limits_of(lab).cell_seconds)
+        except CellTimeoutError as error:
+            raise UserError(
+                f"solutions/{lab}/{lab}.py: grading would stop a cell, so nothing was written. {error}"
+            ) from None
         except CellExecutionError as error:
             raise UserError(
                 f"solutions/{lab}/{lab}.py: a cell raises {error.ename}: {error.evalue}; nothing was written. The cell:\n"
                 + str(error).partition("------------------\n")[2].partition("------------------")[0]
             ) from None
-        if costs := too_costly(lab, used):
-            raise UserError("\n  ".join(["This lab takes too much, and nothing was written:", *costs]))
+        if seconds > CPU_SECONDS or memory > MEMORY_BYTES:
+            raise UserError(
+                f"solutions/{lab}/{lab}.py: it computes for {seconds:.0f} s of CPU time and takes {memory / 1e9:.1f} GB of memory; "
+                f"{CPU_SECONDS:g} s and {MEMORY_BYTES / 1e9:g} GB are allowed, so nothing was written."
+            )
         write_atomically(target, nbformat.writes(executed) + "\n")
     write_atomically(student_notebook(lab), nbformat.writes(released_notebook(lab)) + "\n")
     return stale, _drift_of_solution(lab)
