@@ -14,7 +14,7 @@ import struct
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -87,41 +87,36 @@ class Entry:
         return content
 
 
-class _Listing:
-    """The entries of a folder or zip, and sentences about refused files, for each student (first part of the path)."""
-
-    def __init__(self) -> None:
-        self.held: dict[tuple[str, ...], Entry] = {}
-        self._unread: dict[str, list[str]] = defaultdict(list)
-
-    def add(self, *entry: Any) -> None:
-        """Add the file, unless its path has a name that is ignored."""
-        new = Entry(*entry)
-        if not any(map(_IGNORED.match, new.parts)) and (new.content or new.parts not in self.held):
-            self.held[new.parts] = new
-
-    def refuse(self, student: str, sentence: str) -> None:
-        """Note that a file is not read."""
-        self._unread[student].append(f"Not read: {shortened(sentence)}")
-
-    def entries(self, notes: list[str]) -> list[Entry]:
-        """The entries. Adds the sentences to ``notes``."""
-        notes += [note for of_one in self._unread.values() for note in first_of(of_one)]
-        return list(self.held.values())
-
-
 def entries(source: Path, notes: list[str]) -> list[Entry]:
     """All readable files of a folder or zip. Adds sentences about refused files to ``notes``."""
-    if source.is_dir():
-        return _in_folder(source).entries(notes)
     if not source.exists():
         raise GradingError(f"{source} does not exist: give the downloaded zip or the folder.")
     try:
-        return _in_zip(source, "").entries(notes)
+        found = list(_in_folder(source) if source.is_dir() else _in_zip(source))
     except OSError as error:
         raise GradingError(f"{source} could not be read: {error.strerror}.") from error
     except Refused as refused:
         raise GradingError(f"{source} is no zip that can be read: {refused}") from None
+    return _held(found, notes)
+
+
+def _held(found: Iterable[tuple[Entry, str]], notes: list[str], where: str = "") -> list[Entry]:
+    """The entries whose path has no ignored name, each once. Adds the sentences about refused ones, a few of each student.
+
+    ``where`` begins the sentences about a student's zip.
+    """
+    held: dict[tuple[str, ...], Entry] = {}
+    unread: dict[str, list[str]] = defaultdict(list)
+    for entry, refused in found:
+        if refused:
+            unread["" if where else entry.path.split("/")[0]].append(
+                f"Not read: {shortened(where + refused)}"
+            )
+        is_ignored = any(map(_IGNORED.match, entry.parts)) or not entry.parts
+        if not is_ignored and (entry.content or entry.parts not in held):
+            held[entry.parts] = entry
+    notes += [note for of_one in unread.values() for note in first_of(of_one)]
+    return list(held.values())
 
 
 def inner_entries(entry: Entry, notes: list[str]) -> list[Entry]:
@@ -130,21 +125,21 @@ def inner_entries(entry: Entry, notes: list[str]) -> list[Entry]:
         content = entry.read()
         if content.count(b"PK\x01\x02") > MAX_INNER_ENTRIES:  # before the zip library makes an object of each
             raise Refused(f"{entry.path}: the zip lists more than {MAX_INNER_ENTRIES} files.")
-        inner = _in_zip(io.BytesIO(content), f"{entry.path}: ").entries(notes)
+        where = f"{entry.path}: "
+        inner = _held(_in_zip(io.BytesIO(content), where), notes, where)
     except Refused as refused:
         notes.append(str(refused))
         return []
     return [Entry((*entry.parts, *one.parts), entry.modified, one.content) for one in inner if one.content]
 
 
-def _in_zip(source: Path | io.BytesIO, where: str) -> _Listing:
-    """The files of a zip. ``where`` begins the sentences about a student's zip; "" for the class's."""
+def _in_zip(source: Path | io.BytesIO, where: str = "") -> Iterator[tuple[Entry, str]]:
+    """Yield each file and folder of a zip, and the reason if it is refused ("" if not). ``where`` names a student's zip."""
     try:
         # The archive stays open while entries may be read; it closes when the last entry is garbage-collected.
         archive = zipfile.ZipFile(source)
     except _DAMAGED as error:
         raise Refused(f"{where}the zip is damaged ({error}).") from None
-    found = _Listing()
     for info in archive.infolist():
         name = _name(info)
         parts = tuple(part for part in re.split(r"[/\\]", name) if part not in ("", "."))
@@ -158,15 +153,13 @@ def _in_zip(source: Path | io.BytesIO, where: str) -> _Listing:
                 where and info.compress_type not in _BOUNDED  # a student packed it
             ),
         }
-        is_folder, refused = name.endswith("/"), next((sentence for sentence in why if why[sentence]), "")
-        if refused and not is_folder:
-            found.refuse("" if where else name.split("/")[0], f"{where}{refused}")
-        if is_folder or refused:
-            if not leads_out:
-                found.add((*parts, "") if is_folder else parts[:DEEPEST])
+        refused = next((sentence for sentence in why if why[sentence]), "")
+        place = () if leads_out else parts[:DEEPEST]
+        if name.endswith("/"):
+            yield Entry((*place, "") if place else ()), ""
         else:
-            found.add(parts, info.date_time, partial(_unpacked, archive, info))
-    return found
+            content = None if refused else partial(_unpacked, archive, info)
+            yield Entry(place, info.date_time, content), refused
 
 
 def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
@@ -193,38 +186,36 @@ def shortened(text: str) -> str:
     return text if len(text) <= MAX_NOTE else f"{text[: MAX_NOTE // 2]} … {text[-MAX_NOTE // 2 :]}"
 
 
-def _in_folder(folder: Path) -> _Listing:
-    found = _Listing()
-
-    def refuse(parts: tuple[str, ...], why: str) -> None:
-        found.refuse(parts[0], f"{'/'.join(filter(None, parts))} {why}")
-        found.add(parts)
-
-    def cannot_open(error: OSError) -> None:
-        parts = Path(error.filename).relative_to(folder).parts
-        if not parts:
-            raise GradingError(f"{folder} could not be read: {error.strerror}.") from None
-        refuse((*parts, ""), f"({error.strerror}).")
-
-    for place, folders, files in os.walk(folder, onerror=cannot_open):
+def _in_folder(folder: Path) -> Iterator[tuple[Entry, str]]:
+    """Yield each file and folder below a folder, and the reason if it is refused ("" if not)."""
+    closed: list[OSError] = []
+    for place, folders, files in os.walk(folder, onerror=closed.append):
         here = Path(place).relative_to(folder).parts
         folders[:] = sorted(name for name in folders if not _IGNORED.match(name))
         if here:
-            found.add((*here, ""))
+            yield Entry((*here, "")), ""
         if len(here) == DEEPEST and folders:
-            refuse((*here, folders[0], ""), f"(deeper than {DEEPEST} folders).")
+            yield _refused((*here, folders[0], ""), f"(deeper than {DEEPEST} folders).")
             folders.clear()
-        for name in sorted([*(file for file in files if not _IGNORED.match(file)), *folders]):
+        for name in sorted([*files, *folders]):
             path, parts = Path(place, name), (*here, name)
             try:
                 status = path.lstat()
             except OSError as error:
-                refuse(parts, f"({error.strerror}).")
+                yield _refused(parts, f"({error.strerror}).")
                 continue
             if stat.S_ISLNK(status.st_mode):
-                refuse(parts if "." in name else (*parts, ""), "is a link.")
+                yield _refused(parts if "." in name else (*parts, ""), "is a link.")
             elif stat.S_ISREG(status.st_mode):
-                found.add(parts, status.st_mtime, partial(read_plain, path))
+                yield Entry(parts, status.st_mtime, partial(read_plain, path)), ""
             elif not stat.S_ISDIR(status.st_mode):
-                refuse(parts, "is no plain file.")
-    return found
+                yield _refused(parts, "is no plain file.")
+    for failed in closed:
+        parts = Path(failed.filename).relative_to(folder).parts
+        if not parts:
+            raise failed
+        yield _refused((*parts, ""), f"({failed.strerror}).")
+
+
+def _refused(parts: tuple[str, ...], why: str) -> tuple[Entry, str]:
+    return Entry(parts), f"{'/'.join(filter(None, parts))} {why}"
