@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 
 @dataclass(frozen=True)
 class Status:
@@ -194,21 +196,10 @@ class SubmissionResult:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SubmissionResult:
         """Rebuild a result from ``as_dict``, restoring tuples."""
-        questions = tuple(
-            QuestionResult(
-                **{
-                    **q,
-                    "tests": tuple(TestResult(**t) for t in q["tests"]),
-                    "forbidden": tuple(q["forbidden"]),
-                }
-            )
-            for q in data["questions"]
-        )
-        checks = {name: [(bool(p), str(s)) for p, s in rows] for name, rows in data["public_checks"].items()}
-        notes = {name: tuple(data.get(name, ())) for name in ("notes", "run_notes", "tested", "choices")}
-        return cls(**{**data, **notes, "questions": questions, "public_checks": checks})
+        return _RESULT.validate_python(data)
 
 
+_RESULT = TypeAdapter(SubmissionResult)
 _OF_A_QUESTION = (
     *("name", "points", "max_points", "tests", "misconception", "hint", "cause", "generated", "error"),
     "forbidden",
