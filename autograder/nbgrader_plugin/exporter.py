@@ -20,9 +20,7 @@ from nbgrader.converters.base import NbGraderException
 from sqlalchemy.engine import make_url
 
 from autograder.course.masters import all_labs
-from autograder.course.policy_file import settings
 from autograder.errors import UserError
-from autograder.files import parse_time, timestamp_in
 from autograder.nbgrader_plugin.formgrader import address_of
 from autograder.run.store import ResultStore
 
@@ -32,8 +30,8 @@ _NOTHING = "This submission could not be read, and there is nothing to show. {no
 class IsolatedExporter(NotebookExporter):
     """Grades and records each submission in the sandbox, as ``autograder grade`` does, and returns it to nbgrader.
 
-    nbgrader requests one notebook after another. At the first request the class that nbgrader is about to grade is graded in
-    a separate process; the other requests only fetch results.
+    nbgrader requests one notebook after another. At the first request all submissions that nbgrader looks at are graded in
+    a separate process, which grades only what has changed; the other requests only fetch results.
     """
 
     def __init__(self, **keywords: Any) -> None:
@@ -50,7 +48,12 @@ class IsolatedExporter(NotebookExporter):
             raise NbGraderException("This exporter works for nbgrader's Autograde alone.")
         student, lab = known["student"], known["assignment"]
         if (lab, student) not in self._graded:
-            self._grade(lab, _waiting(self.parent, student, lab))
+            folders = map(
+                Path, self.parent.assignments
+            )  # of the whole class, or of the student whose button was pressed
+            self._grade(
+                lab, sorted({student, *(place.parent.name for place in folders if place.name == lab)})
+            )
         with ResultStore(Path(self.parent.coursedir.root) / ".results.db") as store:
             result = store.get(lab, student)
         if result is None or result.fault:
@@ -81,25 +84,6 @@ class IsolatedExporter(NotebookExporter):
             raise NbGraderException(self._failure)
         self.log.info(done.stdout.strip())
         self._graded |= {(lab, student) for student in students}
-
-
-def _waiting(converter: Any, first: str, lab: str) -> list[str]:
-    """The students whom nbgrader will grade in this run: ``first``, and the others by nbgrader's rules."""
-    students = [first]
-    for folder in sorted(converter.assignments):
-        student = Path(folder).parent.name
-        if student == first or Path(folder).name != lab:
-            continue
-        done = Path(converter._format_dest(lab, student))
-        old, new = (_time_in(Path(place)) for place in (done, folder))
-        if converter.force or not done.exists() or (old and new and new > old):
-            students.append(student)
-    return students
-
-
-def _time_in(folder: Path) -> Any:
-    """The time in a folder's timestamp.txt; None for no valid time."""
-    return parse_time(timestamp_in(folder), settings().timezone)
 
 
 def _places(converter: Any, lab: str) -> tuple[Path, Path]:
