@@ -40,16 +40,16 @@ def write(grades: Grades, out: Path) -> Exported:
             f"its columns are {table.shown_header}."
         )
     assignment = _assignment(grades, table)
-    whose = match("canvas", table, grades.by_student, grades.people)
+    found, about_people = match("canvas", table, grades.by_student, grades.people, path.name)
     possible, most, about = _points_possible(grades, table, assignment)
     rows = [
         [*_student_cells(table, row), grades.number(student.points, most), student.remark]
         for position, row in enumerate(table.rows)
-        if position in whose.students
-        for student in [grades.by_student[whose.students[position]]]
+        if position in found
+        for student in [grades.by_student[found[position]]]
     ]
     notes = _write(path, assignment or grades.spec.name, possible, rows, table.separator)
-    return Exported((path,), (*table.notes, *whose.notes(path.name), *notes, *about))
+    return Exported((path,), (*table.notes, *about_people, *notes, *about))
 
 
 def _of_class_list(people: ClassList) -> CsvList | None:

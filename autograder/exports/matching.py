@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from autograder.course.class_list import ClassList, Person
 from autograder.course.lists import (
@@ -31,84 +30,66 @@ _NUMBER = {"canvas": "canvas's ID", "moodle-worksheet": "participant", "moodle":
 _NUMBERED = re.compile(r"^(.+)_(\d+)$")
 
 
-@dataclass
-class Match:
-    """The students of a list's rows, and the names that could not be matched."""
-
-    students: dict[int, str] = field(default_factory=dict)
-    lost: list[str] = field(default_factory=list)
-    #: Students whose number belongs to another name on the list.
-    renamed: list[str] = field(default_factory=list)
-    #: Students found by user name, address or ID number, with another name on the list.
-    with_new_name: list[str] = field(default_factory=list)
-    #: Students who share a row.
-    doubled: list[str] = field(default_factory=list)
-    #: Names on the list without a result.
-    without: list[str] = field(default_factory=list)
-
-    def notes(self, where: str) -> tuple[str, ...]:
-        """Sentences about students without a row, and rows without a result."""
-        problems = {
-            f"Not found on the list, and so not in {where}": self.lost,
-            f"Name does not match the number on the list, and so not in {where}": self.renamed,
-            "Name does not match ID or e-mail, by which they were found": self.with_new_name,
-            f"Several students match one row of the list, and so not in {where}": self.doubled,
-            "On the list, but without a result here": self.without,
-        }
-        return tuple(sentences_about(problems))
-
-
 def is_numbered(student: str) -> bool:
     """Whether a folder's name ends with a system's number."""
     return _NUMBERED.match(student) is not None
 
 
-def match(system: str, table: CsvList, students: Iterable[str], people: ClassList) -> Match:
+def match(
+    system: str, table: CsvList, students: Iterable[str], people: ClassList, where: str
+) -> tuple[dict[int, str], list[str]]:
     """Match ``students`` with the rows of a list from Canvas (``canvas``) or Moodle (``moodle``, ``moodle-worksheet``).
 
+    Returns the students by the position of their row, and sentences about the others, who are not in the file ``where``.
     Raises ``UserError``, so that nothing is written, if names contradict numbers for at least half of the students found, if
     more students share a row than have their own, or if nobody is on the list.
     """
-    rows, found, names = _Rows(system, table), Match(), list(students)
+    rows, names = _Rows(system, table), list(students)
+    lost, renamed, with_new_name = list[str](), list[str](), list[str]()
     claims, contradictions = defaultdict[int, list[str]](list), list[tuple[int, str]]()
     whose = people.of_folders(names)
     for student in names:
         person = people.of_folder(student)
         if person is not None and student not in whose:
-            found.lost.append(student)  # its login or number belongs to somebody else
+            lost.append(student)  # its login or number belongs to somebody else
             continue
         row, is_certain = rows.of(student, person)
         if row is None:
-            found.lost.append(student)
+            lost.append(student)
             continue
         if is_certain:
             claims[row].append(student)
         if not is_certain or not rows.agrees(row, student, person):
             contradictions.append((row, student))
-            (found.with_new_name if is_certain else found.renamed).append(student)
-    found.students = {row: claiming[0] for row, claiming in claims.items() if len(claiming) == 1}
+            (with_new_name if is_certain else renamed).append(student)
+    found = {row: claiming[0] for row, claiming in claims.items() if len(claiming) == 1}
     shared = {row: claiming for row, claiming in claims.items() if len(claiming) > 1}
-    found.doubled = [student for claiming in shared.values() for student in claiming]
-    if len(found.doubled) > len(found.students):
+    doubled = [student for claiming in shared.values() for student in claiming]
+    if len(doubled) > len(found):
         row, (one, other, *_) = next(iter(shared.items()))
         raise UserError(f"“{one}” and “{other}” are both row {row + 2} of {table.path}: nothing was written.")
-    found.without = [
-        rows.label(position)
-        for position, row in enumerate(table.rows)
-        if position not in found.students and table.is_person(row)
-    ]
-    if contradictions and len(contradictions) >= len(found.students) - len(found.with_new_name):
+    if contradictions and len(contradictions) >= len(found) - len(with_new_name):
         row, student = contradictions[0]
         raise UserError(
             f"Row {row + 2} of {table.path} is “{rows.names[row] or 'nameless'}”, but its number or address belongs to the "
             f"submission of “{student}”: the list belongs to another assignment or course. Nothing was written."
         )
-    if names and not found.students:
+    if names and not found:
         raise UserError(
             f"None of the {len(names)} students is on the list {table.path}: looked for {summarize_names(names[:3])} in its columns "
             f"{table.shown_header}, whose first row is {rows.first}. Nothing was written."
         )
-    return found
+    others = [(position, row) for position, row in enumerate(table.rows) if position not in found]
+    problems = {
+        f"Not found on the list, and so not in {where}": lost,
+        f"Name does not match the number on the list, and so not in {where}": renamed,
+        "Name does not match ID or e-mail, by which they were found": with_new_name,
+        f"Several students match one row of the list, and so not in {where}": doubled,
+        "On the list, but without a result here": [
+            rows.label(position) for position, row in others if table.is_person(row)
+        ],
+    }
+    return found, sentences_about(problems)
 
 
 class _Rows:

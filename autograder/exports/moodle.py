@@ -83,19 +83,19 @@ def _rows(grades: Grades, table: CsvList, path: Path) -> tuple[list[list[str]], 
         table.require_column(
             "email", "Moodle's import finds students by user name, ID number or email address"
         )
-    whose = match("moodle", table, grades.with_work, grades.people)
+    found, about_people = match("moodle", table, grades.with_work, grades.people, path.name)
     most = _maximum(table) if table.column("maximum") is not None else None
-    rows = []
-    for position, listed in enumerate(table.rows):
-        if position in whose.students:
-            who = [table.value(listed, role) for role in _ROLES]
-            row = grades.by_student[whose.students[position]]
-            if not any(who):
-                whose.lost.append(row.student)
-            else:
-                points_cell = grades.number(row.points, most, capped=True)
-                rows.append([*who, points_cell, row.summary_html, row.remark])
-    return rows, (*table.notes, *whose.notes(path.name), *grades.scaled_note(most, "Moodle"))
+    rows, without_ids = list[list[str]](), list[str]()
+    for position in sorted(found):
+        who = [table.value(table.rows[position], role) for role in _ROLES]
+        row = grades.by_student[found[position]]
+        if not any(who):
+            without_ids.append(row.student)
+        else:
+            points_cell = grades.number(row.points, most, capped=True)
+            rows.append([*who, points_cell, row.summary_html, row.remark])
+    lost = sentences_about({f"Without an ID on the list, and so not in {path.name}": without_ids})
+    return rows, (*table.notes, *about_people, *lost, *grades.scaled_note(most, "Moodle"))
 
 
 def write_worksheet(grades: Grades, out: Path) -> Exported:
@@ -152,10 +152,10 @@ def write_feedback(grades: Grades, out: Path) -> Exported:
 
 def _fillable(grades: Grades, table: CsvList, where: str) -> tuple[dict[int, Graded], list[str]]:
     """Position -> student, for the worksheet's rows that the autograder may fill; and sentences about the other rows."""
-    whose = match("moodle-worksheet", table, grades.with_work, grades.people)
+    found, about_people = match("moodle-worksheet", table, grades.with_work, grades.people, where)
     filled: dict[int, Graded] = {}
     closed, unsubmitted, entered = list[str](), list[str](), list[str]()
-    for position, student in whose.students.items():
+    for position, student in found.items():
         listed = table.rows[position]
         if is_called(table.value(listed, "can be changed"), "no"):
             closed.append(student)
@@ -169,7 +169,7 @@ def _fillable(grades: Grades, table: CsvList, where: str) -> tuple[dict[int, Gra
         f"Moodle allows no change, and so not in {where}": closed,
         f"A draft or a reopened attempt in Moodle, and so not in {where}": unsubmitted,
     }
-    notes = [*table.notes, *whose.notes(where), *sentences_about(unfilled)]
+    notes = [*table.notes, *about_people, *sentences_about(unfilled)]
     if entered:
         notes.append(
             f"Points or a comment that somebody entered in Moodle stay, and so not in {where}: {', '.join(entered)}."

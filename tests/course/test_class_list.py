@@ -171,8 +171,8 @@ def test_of_two_folders_that_seem_to_be_one_persons_neither_is_theirs(tmp_path):
     twice = people.claimed_twice(["alicewonder", "aw1815", "bb1"])
     assert twice == {"alicewonder": ["alicewonder", "aw1815"]}
     table = CsvList(tmp_path / "m.csv", ("Username", "Full name"), (("aw1815", "Alice"), ("bb1", "Bob")))
-    found = match("moodle", table, ["alicewonder", "aw1815", "bb1"], people)
-    assert found.students == {1: "bb1"} and found.lost == ["alicewonder", "aw1815"]
+    found, notes = match("moodle", table, ["alicewonder", "aw1815", "bb1"], people, "it")
+    assert found == {1: "bb1"} and "Not found on the list, and so not in it: alicewonder, aw1815." in notes
 
 
 def test_one_new_name_and_two_folders_of_one_row_end_no_export_and_another_courses_list_does(tmp_path):
@@ -182,20 +182,20 @@ def test_one_new_name_and_two_folders_of_one_row_end_no_export_and_another_cours
     def matched(names: list[str], folders: list[str], people: ClassList):
         rows = tuple((name, str(number), "") for number, name in enumerate(names, 1))
         table = CsvList(tmp_path / "c.csv", ("Student", "ID", "SIS Login ID"), rows)
-        return match("canvas", table, folders, people)
+        return match("canvas", table, folders, people, "it")
 
     folders = ["ada", "bo", "mallory"]
-    found = matched(["Lovelace, Ada", "Bohr, Bo", "Batman"], folders, people)
-    assert found.students == {0: "ada", 1: "bo"} and found.renamed == ["mallory"]
-    assert "Name does not match the number on the list, and so not in it: mallory." in found.notes("it")
+    found, notes = matched(["Lovelace, Ada", "Bohr, Bo", "Batman"], folders, people)
+    assert found == {0: "ada", 1: "bo"}
+    assert "Name does not match the number on the list, and so not in it: mallory." in notes
     with pytest.raises(UserError, match="another assignment or course"):
         matched(["Lovelace, Ada", "X", "Batman"], folders, people)
     names, folders = (
         ["Bach, Bo", "Kern, Cleo", "Lovelace, Ada"],
         ["adalovelace_3", "lovelaceada_3", "bachbo_1", "kerncleo_2"],
     )
-    found = matched(names, folders, ClassList())
-    assert found.students == {0: "bachbo_1", 1: "kerncleo_2"} and found.doubled == folders[:2]
-    assert any("match one row" in note and "lovelaceada_3" in note for note in found.notes("it"))
+    found, notes = matched(names, folders, ClassList())
+    assert found == {0: "bachbo_1", 1: "kerncleo_2"}
+    assert any("match one row" in note and ", ".join(folders[:2]) in note for note in notes)
     with pytest.raises(UserError, match="both row 4"):
         matched(names, folders[:3], ClassList())
