@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import logging
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
+from nbgrader.nbgraderformat import MetadataValidator, ValidationError
 from nbgrader.utils import compute_checksum, is_solution
 
 from autograder.errors import UserError
@@ -22,8 +22,6 @@ _AUTOTEST = "AUTOTEST"
 
 def read_source(path: Path) -> NotebookNode:
     """The notebook with nbgrader's metadata in the newest form. Raises ``UserError`` for other files and languages."""
-    from nbgrader.nbgraderformat import MetadataValidator, ValidationError
-
     logging.getLogger("traitlets").setLevel(logging.CRITICAL)  # silences nbformat's reports
     try:
         notebook: NotebookNode = nbformat.reads(path.read_text(encoding="utf-8-sig"), as_version=4)
@@ -32,11 +30,8 @@ def read_source(path: Path) -> NotebookNode:
         raise
     except OSError as error:
         raise UserError(f"The notebook {path} cannot be read: {error.strerror}.") from None
-    except (
-        Exception,
-        ValidationError,
-    ) as error:  # notebooks with parts of wrong types raise undocumented errors
-        why = " ".join(str(error).split())[:200] or type(error).__name__
+    except (Exception, ValidationError) as error:  # parts of wrong types raise undocumented errors
+        why = str(error).partition("\n")[0][:200] or type(error).__name__
         raise UserError(f"{path} is no notebook that nbgrader can read: {why}.") from None
 
 
@@ -49,8 +44,7 @@ def _checked(notebook: NotebookNode, path: Path) -> NotebookNode:
         data = cell.metadata.get("nbgrader", {})
         if not any(data.get(role) for role in ("grade", "solution", "locked", "task")):
             cell.metadata.pop("nbgrader", None)  # nbgrader's toolbar leaves such metadata on an ordinary cell
-        else:
-            _check_cell(cell, path)
+    MetadataValidator().validate_nb(notebook)
     _check_is_source(notebook, path)
     _check_regions(notebook, path)
     if any(_AUTOTEST in cell.source for cell in _graded(notebook)):
@@ -65,32 +59,8 @@ def _checked(notebook: NotebookNode, path: Path) -> NotebookNode:
 
 #: The two lines with which nbgrader replaces an answer.
 _STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")
-#: The most points of a cell.
-_MOST_POINTS = 1_000_000.0
-
-
-def _check_cell(cell: NotebookNode, path: Path) -> None:
-    """Refuse a cell whose name or points nbgrader cannot use, or that would be graded wrongly."""
-    data, name = cell.metadata.nbgrader, cell.metadata.nbgrader.get("grade_id")
-    if not name:
-        begins = cell.source.strip().partition("\n")[0][:60]
-        raise UserError(f"{path} has a cell without a name, which begins “{begins}”.")
-    if not isinstance(name, str) or not re.fullmatch(r"[\w\-. ]{1,100}", name):
-        shown = repr(name)[:80]
-        raise UserError(f"{path} names a cell {shown}: a name is at most 100 letters, digits, “-” and “_”.")
-    if data.get("grade") or data.get("task"):
-        points = data.get("points")
-        try:
-            good = not isinstance(points, bool) and 0 <= float(points) <= _MOST_POINTS
-        except (TypeError, ValueError):
-            good = False
-        if not good:
-            raise UserError(
-                f"{path} gives the cell “{name}” {points!r} points: give it a number from 0 to a million."
-            )
-        data["points"] = float(points)
-        if data.get("grade") and cell.cell_type != "code" and not data.get("solution"):
-            raise UserError(f"The cell “{name}” of {path} has points, and is neither a test nor an answer.")
+#: The most points of a cell, and the most characters of its name.
+_MOST_POINTS, _LONGEST_NAME = 1_000_000.0, 100
 
 
 def _check_regions(notebook: NotebookNode, path: Path) -> None:
@@ -110,11 +80,7 @@ def _check_regions(notebook: NotebookNode, path: Path) -> None:
 
 
 def _check_is_source(notebook: NotebookNode, path: Path) -> None:
-    """Refuse a released notebook without solutions, a notebook without points, and one for otter-grader."""
-    if not _graded(notebook) and any(_OTTERS.search(cell.source) for cell in notebook.cells):
-        raise UserError(
-            f"{path} is a notebook for otter-grader: only nbgrader's source notebooks are imported."
-        )
+    """Refuse a released notebook without solutions, and a notebook without points."""
     if not _graded(notebook):
         raise UserError(
             f"{path} has no cell with points: is it nbgrader's source notebook, with its solutions and tests?"
@@ -124,12 +90,6 @@ def _check_is_source(notebook: NotebookNode, path: Path) -> None:
         raise UserError(
             f"{path} is a released notebook, whose solutions nbgrader took out: give the source notebook, which has them."
         )
-
-
-#: Lines that occur only in notebooks for otter-grader.
-_OTTERS = re.compile(
-    r"^\s*import otter\b|\botter\.Notebook\(|\bBEGIN (QUESTION|ASSIGNMENT)\b|\bASSIGNMENT CONFIG\b", re.M
-)
 
 
 def _is_as_released(cell: NotebookNode) -> bool:
@@ -145,10 +105,16 @@ def _graded(notebook: NotebookNode) -> list[NotebookNode]:
 
 
 def _check_names(notebook: NotebookNode, path: Path) -> None:
-    names = [cell.metadata.nbgrader.grade_id for cell in notebook.cells if "nbgrader" in cell.metadata]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UserError(f"{path} uses the name “{twice[0]}” for two cells: nbgrader would refuse it, too.")
+    """Refuse names and points that would be graded wrongly."""
+    for data in (cell.metadata.nbgrader for cell in notebook.cells if "nbgrader" in cell.metadata):
+        if len(data.grade_id) > _LONGEST_NAME:
+            raise UserError(
+                f"{path} names a cell “{data.grade_id[:80]}…”: a name has at most 100 characters."
+            )
+        if data.get("grade") or data.get("task"):
+            data["points"] = float(data.points)
+            if not data.points <= _MOST_POINTS:
+                raise UserError(f"{path} gives the cell “{data.grade_id}” more than a million points.")
     words = [name.removeprefix("test_") for name in (c.metadata.nbgrader.grade_id for c in _graded(notebook))]
     both = sorted({word for word in words if words.count(word) > 1})
     if both:

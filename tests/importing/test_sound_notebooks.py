@@ -110,13 +110,3 @@ def test_a_released_notebook_is_called_that(tmp_path: Path) -> None:
         read(tmp_path, own_stub, checking("t", 1, "assert f(1) == 1"))
     own_stub.source = "def f(x):\n    return x"  # somebody made a source of a released notebook
     read(tmp_path, own_stub, checking("t", 1, "assert f(1) == 1"))
-
-
-def test_a_notebook_of_otter_graders_is_called_that(tmp_path: Path) -> None:
-    for source in (
-        "import otter\ngrader = otter.Notebook('hw.ipynb')",
-        "# ASSIGNMENT CONFIG\nname: hw01",
-        "# BEGIN QUESTION\nname: q1",
-    ):
-        with pytest.raises(UserError, match="for otter-grader"):
-            read(tmp_path, cell("code", source), cell("code", "# BEGIN SOLUTION\nx = 1\n# END SOLUTION"))
