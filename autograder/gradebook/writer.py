@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,7 +16,6 @@ from typing import Any
 
 import nbformat
 from nbgrader import api
-from nbgrader.dbutil import ALEMBIC_DIR
 from nbgrader.utils import compute_checksum
 from sqlalchemy import create_engine, event, inspect, select, text, update
 from sqlalchemy.engine import URL
@@ -170,9 +168,11 @@ class GradebookWriter:
                 session.execute(update(api.SubmittedAssignment), [{"id": row.id, "extension": longer}])
             penalty = row.late_submission_penalty
             if self._late_penalty is not None:
-                cells = grades[row.notebook_id].values()
-                total = sum(_cell_points(cell, cell.auto_score).final for cell in cells)
-                penalty = self._penalty(row, longer, total)
+                total = sum(_cell_points(cell).final for cell in grades[row.notebook_id].values())
+                due, late = _due(row, longer), _seconds_late(row, longer)
+                penalty = self._late_penalty(total, late, due) if due and late > 0 else None
+                if penalty is not None:
+                    penalty = min(max(float(penalty), 0.0), total)  # as nbgrader limits it
             elif ("penalties", "") in last_policy:
                 penalty = None
             if penalty != row.late_submission_penalty:
@@ -274,50 +274,45 @@ class GradebookWriter:
         asked: Collection[str],
     ) -> None:
         """Write a Grade for every graded cell. ``asked`` are the questions that keep their points but wait for a person."""
-        existing = self._rows(session, api.Grade, [notebook_id])[notebook_id]
-        wanted: dict[str, dict[str, Any]] = {}
-        for name, auto_score in scores.items():
-            old, question = existing.get(name), self.lab.question_of.get(name, name)
-            points = _cell_points(old, auto_score)
-            needs_person = points.manual is not None or auto_score is None or question in asked
+
+        def values(name: str, old: Any) -> dict[str, Any]:
+            auto_score, question = scores[name], self.lab.question_of.get(name, name)
+            manual = None if old is None else old.manual_score
+            needs_person = manual is not None or auto_score is None or question in asked
             again = regraded is None or question in regraded
             if old is not None and not again and old.auto_score == auto_score:
                 needs_person = old.needs_manual_grade
-            wanted[name] = {"auto_score": auto_score, "needs_manual_grade": needs_person}
-        self._save_rows(session, api.Grade, notebook_id, wanted)
+            return {"auto_score": auto_score, "needs_manual_grade": needs_person}
+
+        self._save_rows(session, api.Grade, notebook_id, values)
 
     def _write_comments(
         self, session: Session, notebook_id: str, untouched: dict[str, bool], asked: Mapping[str, str]
     ) -> None:
         """Write a Comment for every answer cell: "No response." for an unchanged cell, or the text in ``asked``."""
-        wanted = {
-            name: {"auto_comment": "No response." if untouched.get(name) else asked.get(name)}
-            for name in self._saved.commented
-        }
-        self._save_rows(session, api.Comment, notebook_id, wanted)
+
+        def values(name: str, old: Any) -> dict[str, Any]:
+            return {"auto_comment": "No response." if untouched.get(name) else asked.get(name)}
+
+        self._save_rows(session, api.Comment, notebook_id, values)
 
     def _save_rows(
-        self, session: Session, model: Any, notebook_id: str, wanted: dict[str, dict[str, Any]]
+        self, session: Session, model: Any, notebook_id: str, values_of: Callable[[str, Any], dict[str, Any]]
     ) -> None:
-        """Insert the missing rows of cells, and update those whose values differ from ``wanted``."""
+        """Insert the missing rows of cells, and update the changed ones. ``values_of`` a cell and its row (None: missing)."""
         existing = self._rows(session, model, [notebook_id])[notebook_id]
         new, changed = list[dict[str, Any]](), list[dict[str, Any]]()
-        for name, values in wanted.items():
-            if (old := existing.get(name)) is None:
-                new.append({"cell_id": self._cells_of(model)[name], "notebook_id": notebook_id, **values})
+        for name, cell_id in self._cells_of(model).items():
+            old = existing.get(name)
+            values = values_of(name, old)
+            if old is None:
+                new.append({"cell_id": cell_id, "notebook_id": notebook_id, **values})
             elif any(getattr(old, column) != value for column, value in values.items()):
                 changed.append({"id": old.id, **values})
         if new:
             insert_rows(session, model, new)
         if changed:
             session.execute(update(model), changed)
-
-    def _penalty(self, row: Any, extension: datetime.timedelta | None, total: float) -> float | None:
-        """The course's late penalty, limited like nbgrader's to between 0 and the score; None for none."""
-        assert self._late_penalty is not None
-        due, seconds_late = _due(row, extension), _seconds_late(row, extension)
-        penalty = self._late_penalty(total, seconds_late, due) if due and seconds_late > 0 else None
-        return None if penalty is None else min(max(float(penalty), 0.0), total)
 
     def _read_marks(self, session: Session, *only: str) -> dict[str, TeacherMarks]:
         """Stored name -> marks that people entered. Makes three queries for any number of students."""
@@ -354,11 +349,9 @@ def _as_text(value: datetime.datetime | datetime.timedelta) -> str:
     return str(value.total_seconds()) if isinstance(value, datetime.timedelta) else value.isoformat()
 
 
-def _cell_points(row: Any, automatic: float | None) -> CellPoints:
-    """A cell's points: the automatic score, and people's marks from the Grade's row (None: no row yet)."""
-    if row is None:
-        return CellPoints(automatic)
-    return CellPoints(automatic, row.manual_score, row.extra_credit or 0.0)
+def _cell_points(grade: Any) -> CellPoints:
+    """A cell's points: the automatic score, and people's marks, from the Grade's row."""
+    return CellPoints(grade.auto_score, grade.manual_score, grade.extra_credit or 0.0)
 
 
 def _auto_scores(
@@ -466,6 +459,9 @@ def _engine(path: Path, busy_seconds: float) -> Any:
     return engine
 
 
+#: The version of nbgrader's tables: the last of its migrations. nbgrader itself asks ``alembic``, a library that takes longer
+#: to load than a notebook to grade.
+_REVISION = "e43177bfe90b"
 #: A table beside nbgrader's: the values that the course's policy has put into the gradebook.
 _COURSE_POLICY = (
     "CREATE TABLE IF NOT EXISTS course_policy (assignment TEXT, what TEXT, student TEXT, value TEXT, "
@@ -476,32 +472,17 @@ _COURSE_POLICY = (
 def _prepare_schema(session: Session, path: Path) -> None:
     """Create nbgrader's tables and ``course_policy`` in a new file. Refuse a file of another nbgrader version."""
     connection = session.connection()
-    current = newest_revision()
     if not inspect(connection).get_table_names():
         api.Base.metadata.create_all(bind=connection)
         connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
-        connection.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": current})
+        connection.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": _REVISION})
     has_version = inspect(connection).has_table("alembic_version")
     version = (
         connection.execute(text("SELECT version_num FROM alembic_version")).scalar() if has_version else None
     )
-    if version != current:
+    if version != _REVISION:
         raise GradingError(
             f"The gradebook {path} was made by another version of nbgrader: "
             "run `nbgrader db upgrade` on it and try again."
         )
     connection.execute(text(_COURSE_POLICY))
-
-
-_REVISION = re.compile(r"^(down_)?revision\s*=\s*['\"](\w+)['\"]", re.MULTILINE)
-
-
-def newest_revision() -> str:
-    """The version of nbgrader's tables: the migration on which no other builds.
-
-    nbgrader itself runs ``alembic`` for this, a library that takes longer to load than a notebook to grade.
-    """
-    files = Path(ALEMBIC_DIR, "versions").glob("*.py")
-    found = [mark for file in files for mark in _REVISION.findall(file.read_text(encoding="utf-8"))]
-    (newest,) = {name for down, name in found if not down} - {name for down, name in found if down}
-    return str(newest)
