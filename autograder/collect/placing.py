@@ -98,22 +98,15 @@ def _write(target: Path, content: bytes, time: str) -> None:
 
 def _notebooks(files: Sequence[Owned], lab: str) -> tuple[list[Owned], list[str]]:
     """The student's notebooks of this lab, also inside zips, and sentences about files that were not read."""
-    held: list[Owned] = []
     notes: list[str] = []
-    unread: list[str] = []
-    zips = 0
-    for one in files:
-        if one.entry.content is None:  # a note says so already
-            continue
-        if not one.file.casefold().endswith(".zip"):
-            held.append(one)
-            continue
-        zips += 1
-        if zips > MAX_ZIPS:
-            unread.append(f"Not read: {one.entry.path}; of one student {MAX_ZIPS} zips are opened.")
-            continue
-        inner = inner_entries(one.entry, notes)
-        held += [replace(one, entry=entry, file=entry.parts[-1]) for entry in inner]
+    readable = [one for one in files if one.entry.content is not None]  # a note speaks of the others already
+    zips = [one for one in readable if one.file.casefold().endswith(".zip")]
+    held = [one for one in readable if one not in zips]
+    for one in zips[:MAX_ZIPS]:
+        held += [replace(one, entry=entry, file=entry.parts[-1]) for entry in inner_entries(one.entry, notes)]
+    unread = [
+        f"Not read: {one.entry.path}; of one student {MAX_ZIPS} zips are opened." for one in zips[MAX_ZIPS:]
+    ]
     notes += first_of(unread)
     return [one for one in held if is_notebook(one.file) and not _of_another_lab(one.entry, lab)], notes
 
