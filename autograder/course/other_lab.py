@@ -8,7 +8,6 @@ from itertools import islice
 
 from autograder.course.masters import all_labs, master_path
 
-_HEADING = re.compile(rb'"#\s+(\d\d)\s+(?:\xc2\xb7|\\u00b7)')
 #: The most cell names that are read: more than any notebook has.
 _MAX_NAMES = 10_000
 _HEADER = re.compile(r"^# %%.*$", re.MULTILINE)
@@ -20,21 +19,15 @@ _GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([A-Za-z0-9_-]{1,80})"')
 def other_lab(raw: bytes, lab: str) -> str:
     """The full name of a notebook's lab if it is another lab than ``lab``; "" if it is not, or unknown.
 
-    The lab with the most of the notebook's cell names counts; without names, the lab in the first heading.
+    The lab with the most of the notebook's cell names counts.
     """
     mentions = islice(_GRADE_ID.finditer(raw), _MAX_NAMES)
     names = {mention[1].decode().removeprefix("test_") for mention in mentions}
-    if names:
-        if lab in all_labs() and 2 * len(names & _cell_names(lab)) > len(names):
-            return ""  # no need to read the other labs
-        shares = {other: len(names & _cell_names(other)) for other in all_labs()}
-        best = max(shares, key=lambda other: (shares[other], other == lab))
-        return best if best != lab and shares[best] > shares.get(lab, 0) else ""
-    heading = _HEADING.search(raw)
-    if heading is None:
-        return ""
-    number = heading.group(1).decode()
-    return next((other for other in all_labs() if other[:2] == number and other != lab), "")
+    if not names or (lab in all_labs() and 2 * len(names & _cell_names(lab)) > len(names)):
+        return ""  # no need to read the other labs
+    shares = {other: len(names & _cell_names(other)) for other in all_labs()}
+    best = max(shares, key=lambda other: (shares[other], other == lab))
+    return best if best != lab and shares[best] > shares.get(lab, 0) else ""
 
 
 @cache
