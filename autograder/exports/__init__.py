@@ -9,7 +9,7 @@ from autograder.course.lab import LabSpec
 from autograder.course.lists import read_list
 from autograder.course.policy_file import class_list
 from autograder.errors import GradingError
-from autograder.exports import canvas, classroom, gradescope, gradescope_zip, moodle
+from autograder.exports import canvas, gradescope_zip, json_results, moodle
 from autograder.exports.rows import Exported, Grades, graded
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks
@@ -22,9 +22,9 @@ FORMATS: dict[str, Callable[[Grades, Path], Exported]] = {
     "moodle": moodle.write_grades,
     "moodle-worksheet": moodle.write_worksheet,
     "moodle-feedback": moodle.write_feedback,
-    "gradescope": gradescope.write_results,
+    "gradescope": json_results.write_gradescope,
     "gradescope-zip": gradescope_zip.write_zip,
-    "github": classroom.write_results,
+    "github": json_results.write_classroom,
 }
 
 

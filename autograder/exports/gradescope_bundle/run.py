@@ -114,7 +114,7 @@ def _sentence(note: str) -> str:
 
 def _write(path: Path, result: SubmissionResult) -> None:
     from autograder.course.policy_file import spec
-    from autograder.exports.gradescope import results_of
+    from autograder.exports.json_results import results_of
     from autograder.files import write_atomically
 
     content = results_of(result, spec(result.lab))
