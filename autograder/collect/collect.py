@@ -56,9 +56,9 @@ def collect(
     """
     if kind not in ("auto", *KINDS):
         raise GradingError(f"There is no kind of download “{kind}”: choose one of auto, {', '.join(KINDS)}.")
-    read = read_times(times, settings().timezone) if times is not None else None
     people = class_list()
     files, kind, why, notes = _read(source, lab, kind)
+    read = read_times(times, settings().timezone, kind) if times is not None else None
     notes += read.notes if read is not None else ()
     job = Download(submitted, lab, kind, people, read)
     students, about_people = students_of(of_members(files, job), job)
@@ -131,9 +131,9 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
     for student in students:
         name, one = student.name, student.files[0]
         person = None if student.is_apart else job.people.find(name)
-        rows = listed.rows_of(one, person, job.kind, student.downloaded)
+        rows = listed.rows_of(one, person, student.downloaded)
         matched |= set(rows)
-        if wrong := [row for row in rows if row.is_anothers(one, job.kind)]:
+        if wrong := [row for row in rows if listed.is_anothers(row, one)]:
             contradictions.append((student, wrong[0]))
         elif found := {row.when for row in rows if row.when is not None}:
             when[name] = max(found).strftime(TIME_FORMAT)

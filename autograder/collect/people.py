@@ -33,7 +33,7 @@ class Download:
 
     def worksheet_row(self, one: Owned) -> Row | None:
         """The row of a file's owner on Moodle's grading worksheet, if there is one."""
-        return self.times.participant(one) if self.kind == "moodle" and self.times is not None else None
+        return self.times.worksheet_row(one) if self.times is not None else None
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def of_members(files: Sequence[Owned], job: Download) -> list[Owned]:
                 f"Two groups on the worksheet are called like “{one.name}”: rename one. Nothing was collected."
             )
         for row in members:
-            number, name = row.participant, row.name or "Participant"
+            number, name = row.number, row.name or "Participant"
             found.append(replace(one, student=f"{name}_{number}", name=name, number=number))
     return found
 

@@ -6,13 +6,14 @@ Moodle: ZipStream's now), and the files of a clone have the time of cloning.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from autograder.collect.names import Owned
 from autograder.course.class_list import Person
 from autograder.course.lists import (
+    IDS,
     CsvList,
     folded,
     number_of_participant,
@@ -25,11 +26,8 @@ from autograder.course.worksheet import is_unsubmitted, own_due
 from autograder.course.written_times import in_utc, time_in
 from autograder.errors import UserError
 
-#: Columns that identify a student in any system.
-_KEYS = ("email", "id number", "username", "login", "sis id")
-_WHO = ("student", *_KEYS)
-#: Kind of download -> the row's number that also occurs in its files' names.
-_NUMBER = {"moodle": "participant", "canvas": "canvas_id"}
+#: Kind of download -> the column with the number that also occurs in its files' names.
+_NUMBER = {"moodle": "participant", "canvas": "canvas id"}
 #: Cells that mean that nothing was handed in.
 _NEVER = frozenset({"", "-", "null", "none"})
 
@@ -41,8 +39,8 @@ class Row:
     words: frozenset[str]
     #: Column ``student``: the folder's name in a hand-made list; in a system's list a name, which students may change.
     student: str
-    participant: str
-    canvas_id: str
+    #: Canvas's number of the user, or Moodle's of the participant, if the download is of that kind.
+    number: str
     name: str
     when: datetime | None
     #: Only from Moodle's worksheet: whether it is a draft or reopened attempt; the group; the student's due date (UTC).
@@ -50,48 +48,45 @@ class Row:
     team: str = ""
     due: datetime | None = None
 
-    def number(self, kind: str) -> str:
-        """The row's number that also occurs in a download of this kind; "" for none."""
-        return str(getattr(self, _NUMBER[kind])) if kind in _NUMBER else ""
-
-    def is_anothers(self, one: Owned, kind: str) -> bool:
-        """Whether the row has the number of a file's owner but another name."""
-        if not one.number or self.number(kind) != one.number:
-            return False
-        if kind == "moodle":
-            return not same_participant(self.name, one.name)
-        return bool(self.name and one.name) and not same_name(self.name, one.name)
-
     @property
     def who(self) -> str:
         """The row's name in sentences."""
-        words = (self.student, self.name, *sorted(self.words), self.canvas_id, self.participant)
+        words = (self.student, self.name, *sorted(self.words), self.number)
         return next(filter(None, words), "a row without a name")
 
 
 @dataclass(frozen=True)
 class Times:
-    """A list of times."""
+    """A list of times for a download of this kind."""
 
     path: Path
+    kind: str
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
-    def participant(self, one: Owned) -> Row | None:
-        """The worksheet's row with the number of a file's owner, if the names agree."""
-        mine = (row for row in self.rows if one.number and row.participant == one.number)
-        return next((row for row in mine if not row.is_anothers(one, "moodle")), None)
+    def is_anothers(self, row: Row, one: Owned) -> bool:
+        """Whether the row has the number of a file's owner but another name."""
+        if not one.number or row.number != one.number:
+            return False
+        if self.kind == "moodle":
+            return not same_participant(row.name, one.name)
+        return bool(row.name and one.name) and not same_name(row.name, one.name)
 
-    def rows_of(self, one: Owned, person: Person | None, kind: str, folder: str) -> list[Row]:
+    def worksheet_row(self, one: Owned) -> Row | None:
+        """The row of Moodle's worksheet with the number of a file's owner, if the names agree."""
+        mine = (row for row in self.rows if self.kind == "moodle" and one.number and row.number == one.number)
+        return next((row for row in mine if not self.is_anothers(row, one)), None)
+
+    def rows_of(self, one: Owned, person: Person | None, folder: str) -> list[Row]:
         """The student's rows, by the most reliable column: the system's number, else ids, else the column ``student``.
 
         ``person`` is the student on the class list, if certain; ``folder`` is the name in the download.
         """
-        if one.number and any(row.number(kind) for row in self.rows):
-            return [row for row in self.rows if row.number(kind) == one.number]
+        if one.number and any(row.number for row in self.rows):
+            return [row for row in self.rows if row.number == one.number]
         called, keys = {one.student, folder}, person.keys if person else set[str]()
         ids = keys | set(map(folded, called))
-        by_words = kind in _NUMBER and any(row.words for row in self.rows)
+        by_words = self.kind in _NUMBER and any(row.words for row in self.rows)
 
         def is_theirs(row: Row) -> bool:
             by_student = row.student in called or folded(row.student) in keys
@@ -100,14 +95,14 @@ class Times:
         return list(filter(is_theirs, self.rows))
 
 
-def read_times(path: Path, zone: str) -> Times:
-    """Read a list of times. Times without a zone are in ``zone``.
+def read_times(path: Path, zone: str, kind: str) -> Times:
+    """Read a list of times for a download of this kind. Times without a zone are in ``zone``.
 
     Raises ``UserError`` for a list without times or people, for several assignments, and for an ambiguous time.
     """
     table = read_list(path)
     table.require_column("submitted", "when each student handed in")
-    if all(table.column(role) is None for role in (*_WHO, "participant", "canvas id")):
+    if all(table.column(role) is None for role in ("student", *IDS, *_NUMBER.values())):
         raise UserError(
             f"The list {path} has no column that says whose time it is, such as “student”, “user_id” or “Identifier”; "
             f"its columns are {table.shown_header}."
@@ -122,32 +117,28 @@ def read_times(path: Path, zone: str) -> Times:
         text = table.value(row, "submitted")
         when, has_zone = (None, True) if folded(text) in _NEVER else _time(text, zone, path, number)
         without_zone += not has_zone
-        rows.append(_row(table, row, when, zone, number))
+        rows.append(_row(table, row, when, zone, number, kind))
     notes = list(table.notes)
     if without_zone:
         notes.append(
             f"{path.name}: {without_zone} times name no zone and were taken for {zone} (course.toml)."
         )
-    return Times(path, tuple(rows), tuple(notes))
+    return Times(path, kind, tuple(rows), tuple(notes))
 
 
-def _row(table: CsvList, row: tuple[str, ...], when: datetime | None, zone: str, number: int) -> Row:
-    participant = number_of_participant(table.value(row, "participant"))
+def _row(
+    table: CsvList, row: tuple[str, ...], when: datetime | None, zone: str, number: int, kind: str
+) -> Row:
+    own = table.value(row, _NUMBER[kind]) if kind in _NUMBER else ""
+    own = number_of_participant(own) if kind == "moodle" else own
+    plain = Row(table.ids(row), table.value(row, "student"), own, table.name(row), when)
+    if kind != "moodle" or not own:
+        return plain
     try:
-        due = own_due(table, row, zone) if participant else None
+        due = own_due(table, row, zone)
     except (ValueError, OverflowError) as error:
         raise _no_time(str(error), table.path, number) from None
-    return Row(
-        words=frozenset(folded(word) for role in _KEYS if (word := table.value(row, role))),
-        student=table.value(row, "student"),
-        participant=participant,
-        canvas_id=table.value(row, "canvas id"),
-        name=table.name(row),
-        when=when,
-        is_unsubmitted=bool(participant) and is_unsubmitted(table, row),
-        team=table.value(row, "groups") if participant else "",
-        due=due,
-    )
+    return replace(plain, is_unsubmitted=is_unsubmitted(table, row), team=table.value(row, "groups"), due=due)
 
 
 def _time(text: str, zone: str, path: Path, number: int) -> tuple[datetime, bool]:

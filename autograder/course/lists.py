@@ -32,6 +32,8 @@ _WORDS: list[dict[str, list[str]]] = list(
 POINTS_POSSIBLE = "points possible"
 #: The test student that every Canvas course has for its teachers.
 TEST_STUDENT = "student, test"
+#: The roles of columns whose words identify a person.
+IDS = ("email", "id number", "username", "login", "sis id")
 #: The most names that a sentence lists.
 NAMED = 10
 
@@ -116,6 +118,10 @@ class CsvList:
         """The full name of the row's person; "" if the list does not give it."""
         full = self.value(row, "full name")
         return full or " ".join(filter(None, (self.value(row, "first name"), self.value(row, "last name"))))
+
+    def ids(self, row: Sequence[str]) -> frozenset[str]:
+        """The folded words that identify the row's person in some system."""
+        return frozenset(folded(word) for role in IDS if (word := self.value(row, role)))
 
     def row_name(self, row: Sequence[str]) -> str:
         """The full name of the row's person, also on Canvas's list; "" if the list does not give it."""

@@ -22,8 +22,6 @@ from autograder.course.lists import (
 )
 from autograder.errors import UserError
 
-#: Columns that identify a student on any list.
-_KEYS = ("username", "email", "id number", "login", "sis id", "student")
 #: Kind of list -> its column of numbers.
 _NUMBER = {"canvas": "canvas's ID", "moodle-worksheet": "participant", "moodle": ""}
 #: Collected folders are named ``name_number``.
@@ -101,9 +99,9 @@ class _Rows:
         self.by_key, self.by_number = defaultdict[str, set[int]](set), dict[str, int]()
         number = _NUMBER[system]
         for position, row in enumerate(table.rows):
-            for role in _KEYS:
-                if word := folded("" if table.is_canvas and role == "student" else table.value(row, role)):
-                    self.by_key[word].add(position)
+            student = "" if table.is_canvas else folded(table.value(row, "student"))  # there it is a name
+            for word in filter(None, {student, *table.ids(row)}):
+                self.by_key[word].add(position)
             value = table.value(row, number) if number else ""
             value = number_of_participant(value) if number == "participant" else value
             if value and self.by_number.setdefault(value, position) != position:
