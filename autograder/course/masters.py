@@ -87,6 +87,16 @@ def lab_name(lab: str) -> str:
     raise UserError(f"There is no lab “{lab}”: the labs are {', '.join(labs) or 'not here'}.")
 
 
+def require_new_name(name: str) -> None:
+    """Refuse a name that no lab can have, or whose number is taken."""
+    if not re.fullmatch(r"\d\d_[a-z][a-z0-9_]{0,59}", name):
+        raise UserError(
+            f"“{name}” is no name for a lab: two digits and at most 60 small letters, as in 14_topic."
+        )
+    if taken := sorted(path.name for path in course_root().glob(f"solutions/{name[:2]}_*")):
+        raise UserError(f"There is a lab {taken[0]} already: take another number.")
+
+
 def master_path(lab: str) -> Path:
     """The percent file of a lab (full name)."""
     return course_root() / "solutions" / lab / f"{lab}.py"

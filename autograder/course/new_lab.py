@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader
 
-from autograder.course.masters import course_root
+from autograder.course.masters import course_root, require_new_name
 from autograder.course.soundness import POINTS, questions_folder
 from autograder.errors import UserError
 from autograder.files import write_atomically
@@ -52,19 +52,12 @@ def new_lab(lab: str, questions: dict[str, int]) -> list[Path]:
 
     All questions but the first are stubs.
     """
-    if not re.fullmatch(r"\d\d_[a-z][a-z0-9_]{0,59}", lab):
-        raise UserError(
-            f"“{lab}” is no name for a lab: two digits and at most 60 small letters, as in 14_topic."
-        )
+    require_new_name(lab)
     root = course_root()
-    number = lab[:2]
-    taken = [path.name for path in root.glob(f"solutions/{number}_*")]
-    if taken:
-        raise UserError(f"There is a lab {taken[0]} already: take another number.")
     folder = questions_folder(lab, root)
     texts = {
         root / "solutions" / lab / f"{lab}.py": _filled("master", lab, questions=questions),
-        folder / "__init__.py": f'"""The questions of lab {number}, a file each."""\n',
+        folder / "__init__.py": f'"""The questions of lab {lab[:2]}, a file each."""\n',
     }
     for place, (question, points) in enumerate(questions.items()):
         template = "question_stub" if place else "question_worked"

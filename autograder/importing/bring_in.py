@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 import nbformat
@@ -19,6 +20,7 @@ from autograder.course.masters import (
     course_root,
     lab_as_written,
     read_master,
+    require_new_name,
     use_root,
 )
 from autograder.course.policy_file import limits_of, settings
@@ -66,7 +68,8 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
     root, notebook = course_root(), read_source(path)
     folder = path.resolve().parent
     beside, left_out = _data_beside(folder, root.resolve())
-    lab = _free_name(path, name)
+    lab = name or _free_name(path)
+    require_new_name(lab)
     source = f"{folder.name}/{path.stem}"
     master = root / "solutions" / lab / f"{lab}.py"
     made = (master.parent, root / "data" / lab)
@@ -140,20 +143,13 @@ def _forget(lab: str) -> None:
         remembered.cache_clear()
 
 
-def _free_name(path: Path, name: str | None) -> str:
-    taken = {lab[:2]: lab for lab in all_labs()}
-    if name is None:
-        word = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_") or "assignment"
-        word = word if word[0].isalpha() else f"n{word}"
-        number = next((f"{n:02d}" for n in range(20, 100) if f"{n:02d}" not in taken), None)
-        if number is None:
-            raise UserError("All numbers from 20 to 99 are taken: give the lab a name.")
-        return f"{number}_{word}"
-    if not re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", name):
-        raise UserError(f"“{name}” is no name for a lab: two digits and small letters, as in 20_problem1.")
-    if name[:2] in taken:
-        raise UserError(f"There is a lab {taken[name[:2]]} already: take another number.")
-    return name
+def _free_name(path: Path) -> str:
+    """The next free number and the notebook's name."""
+    word = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_") or "assignment"
+    word = word if word[0].isalpha() else f"n{word}"
+    taken = {lab[:2] for lab in all_labs()}
+    number = next(n for n in count(20) if str(n) not in taken)
+    return f"{number}_{word[:60]}"
 
 
 def _data_beside(folder: Path, root: Path) -> tuple[list[Path], list[str]]:
