@@ -130,8 +130,7 @@ def _times(students: Sequence[Student], job: Download) -> tuple[dict[str, str], 
     contradictions, matched, several = list[tuple[Student, Row]](), set[Row](), list[str]()
     for student in students:
         name, one = student.name, student.files[0]
-        person = None if student.is_apart else job.people.find(name)
-        rows = listed.rows_of(one, person, student.downloaded)
+        rows = listed.rows_of(one, student.person, student.downloaded)
         matched |= set(rows)
         if wrong := [row for row in rows if listed.is_anothers(row, one)]:
             contradictions.append((student, wrong[0]))

@@ -43,8 +43,8 @@ class Student:
     name: str
     downloaded: str
     files: tuple[Owned, ...]
-    #: Whether another student of the download matches the same person on the class list, so that neither is taken for them.
-    is_apart: bool = False
+    #: The person on the class list, unless another student of the download matches the same one.
+    person: Person | None = None
 
 
 def of_members(files: Sequence[Owned], job: Download) -> list[Owned]:
@@ -83,14 +83,13 @@ def students_of(files: Iterable[Owned], job: Download) -> tuple[list[Student], l
     students = []
     for downloaded, mine in by_owner.items():
         person = persons[downloaded]
-        is_apart = person is not None and count[person.student] > 1
-        if person is not None and is_apart:
+        if person is not None and count[person.student] > 1:
             notes.append(
                 f"{downloaded} and another folder of the download both seem to be {person.student}: kept apart."
             )
-        name = person.student if person is not None and not is_apart else downloaded
-        files_here = tuple(replace(one, student=name) for one in mine)
-        students.append(Student(name, downloaded, files_here, is_apart))
+            person = None
+        name = person.student if person is not None else downloaded
+        students.append(Student(name, downloaded, tuple(replace(one, student=name) for one in mine), person))
     unknown = [
         name for name, one in owners.items() if job.kind == "moodle" and job.worksheet_row(one) is None
     ]
