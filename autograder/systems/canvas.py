@@ -48,7 +48,6 @@ class Canvas(exchange.System):
             raise UserError(
                 "The assignment is graded anonymously: Canvas does not say who handed in before its grades are posted."
             )
-        self._graded = set[int]()
         self._read_submissions()
         dates = filter(None, (_seconds(one, "cached_due_date") for one in self._now.values()))
         hidden = "Students see nothing of this before you post the assignment's grades in Canvas."
@@ -90,18 +89,11 @@ class Canvas(exchange.System):
 
     def _read_submissions(self) -> None:
         """Fetch each student's submission and grade."""
-        there = self._list(self._place, **{"include[]": ["submission_comments", "group"]})
+        there = self._list(self._place, **{"include[]": ["submission_comments"]})
         self._now = {one["user_id"]: one for one in there}
 
-    @property
-    def groups(self) -> Mapping[int, int]:
-        """User -> group, unless the assignment grades the members of a group individually."""
-        if not self._known.get("group_category_id") or self._known.get("grade_group_students_individually"):
-            return {}
-        return {user: one["group"]["id"] for user, one in self._now.items() if one["group"]["id"] is not None}
-
     def require_gradable(self) -> None:
-        """Raise ``UserError`` if the assignment takes no points, or points of several graders."""
+        """Raise ``UserError`` if the assignment takes no points, points of several graders, or one grade for a group."""
         if self.assignment.most <= 0 or self._known["grading_type"] in ("pass_fail", "not_graded"):
             raise UserError(
                 f"Canvas's assignment “{self.assignment.title}” takes no points: set *Points*, and *Display Grade as* to *Points*."
@@ -109,6 +101,10 @@ class Canvas(exchange.System):
         if self._known.get("moderated_grading"):
             raise UserError(
                 "The assignment has moderated grading, where each grader's points are drafts: switch it off."
+            )
+        if self._known.get("group_category_id") and not self._known.get("grade_group_students_individually"):
+            raise UserError(
+                "The assignment has one grade for the members of a group: set *Assign Grades to Each Student Individually*."
             )
 
     def people(self) -> tuple[list[Person], list[str]]:
@@ -154,15 +150,13 @@ class Canvas(exchange.System):
         )
 
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
-        """Enter the grade, once for a group that shares it. A new page and the comment go to each member."""
-        place, group = f"{self._place}/{user}", self.groups.get(user, 0)
-        entered: dict[str, Any] = {} if group in self._graded else {"submission[posted_grade]": new.grade}
+        """Enter the grade, and the comment with a new page."""
+        place, entered = f"{self._place}/{user}", dict[str, Any]({"submission[posted_grade]": new.grade})
         if new.page is not None:
             entered["comment[file_ids][]"] = self._upload(f"{place}/comments/files", new.page_name, new.page)
             entered["comment[text_comment]"] = html.unescape(new.comment.replace("<br>", "\n"))
             entered["comment[attempt]"] = attempt
         now_there = self._json("PUT", place, **entered)
-        self._graded |= {group} - {0}
         if self._counts_lateness and now_there.get("points_deducted"):
             self._json("PUT", place, **{"submission[late_policy_status]": "none"})
 

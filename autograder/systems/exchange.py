@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Protocol
 
 import requests
@@ -122,11 +121,6 @@ class Source(Protocol):
 
 class System(Source, Protocol):
     """An assignment that takes grades."""
-
-    @property
-    def groups(self) -> Mapping[int, int]:
-        """User -> group, if the members of a group cannot have their own grades."""
-        return MappingProxyType({})
 
     def require_gradable(self) -> None:
         """Raise ``UserError`` if the assignment's settings accept no points."""

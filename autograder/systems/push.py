@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import html
 import re
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -84,23 +83,8 @@ def plan(
         row if row.why else _planned(replace(row, now=there[row.user]), system, grades, record, replaced)
         for row in rows
     ]
-    rows = sorted(_of_groups(rows, system), key=lambda one: one.student)
+    rows = sorted(rows, key=lambda one: one.student)
     return rows, _notes(system, grades, record)
-
-
-def _of_groups(rows: Sequence[Row], system: System) -> list[Row]:
-    """The rows, where members of a group with one common grade are left out unless all have the same points."""
-    grades = defaultdict[int, set[float | None]](set)
-    for row in rows:
-        if row.user in system.groups:
-            is_sent = row.new is not None and row.what != "left out"
-            grades[system.groups[row.user]].add(row.new.grade if row.new and is_sent else None)
-    why = f"{system.name} has one grade for the group, whose members have different points here, or are left out"
-    apart = {user for user, group in system.groups.items() if len(grades[group]) > 1}
-    return [
-        replace(row, what="left out", why=why) if row.user in apart and row.what in ("new", "change") else row
-        for row in rows
-    ]
 
 
 def _why_not(row: Graded, known: Pulled | None, now: Person | None, system: str) -> str:

@@ -91,12 +91,8 @@ class FakeCanvas(FakeSite):
         self.put.append((one["user_id"], fields))
         self.saved += [one["user_id"]] if "submission[posted_grade]" in fields else []
         if "submission[posted_grade]" in fields and "grade" not in self.drops:
-            group = one["group"]["id"]
-            for other in self.submissions.values():
-                if other is one or (group is not None and other["group"]["id"] == group):
-                    entered = float(fields["submission[posted_grade]"])
-                    other["points_deducted"] = taken = self.deducts.get(other["user_id"])
-                    other["score"] = entered - (taken or 0)
+            one["points_deducted"] = taken = self.deducts.get(one["user_id"])
+            one["score"] = float(fields["submission[posted_grade]"]) - (taken or 0)
         if fields.get("submission[late_policy_status]") == "none":
             one["score"] += one["points_deducted"] or 0
             one["points_deducted"] = self.deducts[one["user_id"]] = None

@@ -62,26 +62,13 @@ def test_lateness_counts_once(course, site):
     assert course.push(2.0, 3.0) == [] and site.submissions[ADA]["score"] == 10
 
 
-def test_a_group_is_graded_once_and_only_when_it_is_right_for_all(course, site):
-    site.assignment["group_category_id"] = 3
-    for user in (ADA, BO):
-        site.submissions[user]["group"] = {"id": 9, "name": "Team"}
-    course.pull()
-    assert course.push() == [] and site.saved == [ADA]
-    for user in (ADA, BO):
-        assert site.submissions[user]["score"] == 14
-        assert len(site.submissions[user]["submission_comments"]) == 1  # a page of their own
-    site.submissions[BO]["excused"] = True
-    assert "one grade for the group" in course.plan(2.0, 3.0)[ADA].why
-    assert course.push(2.0, 3.0) == [] and site.submissions[ADA]["score"] == 14
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
         ({"grading_type": "pass_fail"}, "takes no points"),
         ({"moderated_grading": True}, "moderated grading"),
         ({"anonymize_students": True}, "graded anonymously"),
+        ({"group_category_id": 3}, "one grade for the members of a group"),
         ({"name": "Essay"}, "write one of these numbers: “Essay” (71), “Essay” (70)"),
     ],
 )
