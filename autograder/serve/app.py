@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 import signal
 from collections.abc import Callable
 
+from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from tornado.web import Application, url
 
 from autograder.errors import UserError
 from autograder.files import sole_writer
-from autograder.serve.connections import LimitedServer, most_connections
 from autograder.serve.hand_in import Attempts, Feedback, HandIn, Home, Receipt, SignIn, SignOut
 from autograder.serve.handlers import Failure, Handler
 from autograder.serve.room import Demo, Events, Screen, StartStop
@@ -21,8 +22,8 @@ from autograder.serve.team import Ask, Decide, State, Team
 
 #: The most bytes of a request without a notebook, and seconds to send a request.
 SMALL, BODY_SECONDS = 64 << 10, 120.0
-#: Seconds that a connection may wait before its request's headers are in.
-IDLE_SECONDS = 30.0
+#: Seconds that a connection may wait before its request's headers are in; and the open files, of which each is one.
+IDLE_SECONDS, FILES = 30.0, 1 << 14
 
 
 class Nothing(Handler):
@@ -99,7 +100,10 @@ async def _serve(service: Service, address: str, port: int, ready: Callable[[Ser
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    server = server_of(service, most_connections())
+    _, hardest = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = FILES if hardest == resource.RLIM_INFINITY else min(FILES, hardest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hardest))
+    server = server_of(service)
     try:
         server.add_sockets(bind_sockets(port, address))
     except OSError as error:
@@ -112,9 +116,9 @@ async def _serve(service: Service, address: str, port: int, ready: Callable[[Ser
     await server.close_all_connections()
 
 
-def server_of(service: Service, most: int) -> LimitedServer:
-    """A server with at most ``most`` connections."""
-    return LimitedServer(
-        application(service), answering=service.answering, most=most, max_body_size=SMALL, body_timeout=BODY_SECONDS,
+def server_of(service: Service) -> HTTPServer:
+    """A server whose connections end when they are silent."""
+    return HTTPServer(
+        application(service), max_body_size=SMALL, body_timeout=BODY_SECONDS,
         idle_connection_timeout=IDLE_SECONDS, max_header_size=16 << 10,
     )  # fmt: skip

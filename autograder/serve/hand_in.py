@@ -27,12 +27,8 @@ from autograder.serve.room import exercise_of
 MAX_BYTES = 16 << 20
 #: The notebooks that one person may send in a minute, accepted or not.
 UPLOADS_A_MINUTE = 20
-#: The most simultaneous uploads of one person, and of all; each is written to the disk while it arrives.
-UPLOADS_OF_ONE, UPLOADS = 2, 64
 #: The most seconds that a request waits for a verdict.
 MAX_WAIT = 30.0
-#: How many waiting requests one person may have; further requests are answered at once.
-WAITS_OF_ONE = 12
 #: The most attempts listed of a student: the newest, and the one that counts.
 LISTED = 50
 #: Every notebook's file contains this word.
@@ -136,15 +132,9 @@ class Receipt(Handler):
     """``/receipts/RECEIPT``: one attempt as JSON. ``?wait=SECONDS`` waits that long for its verdict."""
 
     async def get(self, receipt: str) -> None:
-        person, attempt = _own_attempt(self, receipt)
+        _, attempt = _own_attempt(self, receipt)
         wait = min(whole_number(self.get_query_argument("wait", "0")), MAX_WAIT)
-        waits = self.service.waits
-        if attempt.verdict is None and wait > 0 and waits[person.name] < WAITS_OF_ONE:
-            waits[person.name] += 1
-            try:
-                attempt = await self.service.wait_for_verdict(attempt, wait)
-            finally:
-                waits.subtract((person.name,))
+        attempt = await self.service.wait_for_verdict(attempt, wait)
         self.answer(_card(self, attempt, self.service.journal.attempts(attempt.lab, attempt.student)))
 
 
@@ -204,21 +194,14 @@ class HandIn(Handler):
         super().prepare()
         if self.request.method != "POST":
             return
-        student, uploads = self.person().name, self.service.uploads
+        student = self.person().name
         self.lab(self.path_args[0])
         if whole_number(self.request.headers.get("Content-Length", "0")) > MAX_BYTES:
             raise Failure(413, _TOO_LARGE)
         cast(HTTP1Connection, self.request.connection).set_max_body_size(MAX_BYTES)
-        if uploads[student] >= UPLOADS_OF_ONE:
-            raise Failure(
-                429, "Your last notebooks are still on their way here: hand in again in some seconds"
-            )
-        if uploads.total() >= UPLOADS:
-            raise Failure(503, "Too many notebooks are on their way here: hand in again in some seconds")
         if not self.service.is_below_rate("send", student, UPLOADS_A_MINUTE):
             raise Failure(429, "That is too often: hand in again in a minute")
         self.upload = NamedTemporaryFile(dir=self.service.journal.incoming, delete=False)  # noqa: SIM115
-        uploads[student] += 1
 
     def data_received(self, chunk: bytes) -> None:
         if self.upload is not None:
@@ -242,19 +225,13 @@ class HandIn(Handler):
         self.answer(card | {"new": new}, 201 if new else 200)
 
     def on_finish(self) -> None:
-        self._end_upload()
-        super().on_finish()
-
-    def on_connection_close(self) -> None:
-        self._end_upload()
-        super().on_connection_close()
-
-    def _end_upload(self) -> None:
         if self.upload is not None:
             self.upload.close()
             Path(self.upload.name).unlink(missing_ok=True)  # unless it was moved to its place
-            self.service.uploads.subtract((self.person().name,))
-            self.upload = None
+
+    def on_connection_close(self) -> None:
+        self.on_finish()
+        super().on_connection_close()
 
 
 _TOO_LARGE = f"The notebook is too large: at most {MAX_BYTES >> 20} MB are taken. Clear the outputs of its cells, save, and hand in again"

@@ -6,11 +6,9 @@ import json
 import re
 import secrets
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from markupsafe import Markup
-from tornado.http1connection import HTTP1Connection
-from tornado.iostream import IOStream
 from tornado.web import HTTPError, RequestHandler
 
 from autograder.course.policy_file import class_list, settings
@@ -73,20 +71,11 @@ class Handler(RequestHandler):
 
         A service of a hub does not check: its cookies are valid for the hub's name only, and it may not know that name.
         """
-        self.service.answering.add(self._stream)
         if not self.service.options.hub and self.request.host.lower() not in self.service.options.hosts:
             raise Failure(421, "This service has another name")
         person = self.current_user if self.request.method in ("GET", "HEAD") else None
         if person is not None and not self.service.is_below_rate("read", person.name, READS_A_MINUTE):
             raise Failure(429, "You ask for more than a person can read: wait a minute")
-
-    @property
-    def _stream(self) -> IOStream:
-        return cast(HTTP1Connection, self.request.connection).stream
-
-    def on_finish(self) -> None:
-        """Allow the connection to be closed for another from now on."""
-        self.service.answering.discard(self._stream)
 
     def set_default_headers(self) -> None:
         self.set_header("Cache-Control", "no-store")

@@ -10,16 +10,13 @@ import shutil
 import tempfile
 import threading
 import time
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
-from weakref import WeakSet
-
-from tornado.iostream import IOStream
 
 from autograder.course.masters import course_root, use_root
 from autograder.course.policy_file import class_list, limits_of
@@ -123,13 +120,8 @@ class Service:
         self.graders = Graders(self.journal, self.queue, assignments, self._on_verdict)
         #: Threads that wait for the disk, outside the event loop; several, so that waits on a slow disk overlap.
         self.disk = ThreadPoolExecutor(4, "disk")
-        #: person -> the number of their uploads under way.
-        self.uploads: Counter[str] = Counter()
         #: (lab, student) -> the reason why their counting attempt could not be laid out yet; retried regularly.
         self.not_laid_out: dict[tuple[str, str], str] = {}
-        #: The connections with a request under way, and the number of verdicts for which each person waits.
-        self.answering: WeakSet[IOStream] = WeakSet()
-        self.waits: Counter[str] = Counter()
         self._closed = False
         #: The lab whose class is being graded ("" for none).
         self.grading = ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import socket
 from concurrent.futures import ThreadPoolExecutor
@@ -12,8 +11,8 @@ import pytest
 
 from autograder.errors import UserError
 from autograder.results import SubmissionResult
-from autograder.serve import app, hand_in
-from autograder.serve.hand_in import LISTED, MAX_BYTES, UPLOADS_A_MINUTE, UPLOADS_OF_ONE, WAITS_OF_ONE
+from autograder.serve import app
+from autograder.serve.hand_in import LISTED, MAX_BYTES, UPLOADS_A_MINUTE
 from autograder.serve.room import exercise_of, seen
 from autograder.serve.service import Options
 from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass, addresses, until
@@ -115,33 +114,15 @@ def test_a_session_cannot_be_made_up_and_ends_with_its_invitation(live):
     assert live.ask("/", Cookie=cookies).status == 401
 
 
-def test_silent_connections_keep_nobody_from_an_answer(live):
-    """Of strangers without a token, more than the service takes: nothing sent, half a head, half a body."""
-    beginnings = [b"", b"GET / HT", b"POST /out HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n{"]
+def test_a_question_for_a_verdict_waits_for_it(live, make_result):
     receipt = handed_in(live)["receipt"]
-    with ThreadPoolExecutor() as pool, contextlib.ExitStack() as lines:
-        waiting = pool.submit(live.ask, f"/receipts/{receipt}?wait=4", who="ada")
-        until(lambda: live.service.waits.total() or waiting.done())  # its question has come
-        for number in range(300):
-            line = lines.enter_context(socket.create_connection(("127.0.0.1", live.port), 60))
-            with contextlib.suppress(OSError):  # it had to make way already
-                line.sendall(beginnings[number % 3])
-            if number % 100 == 50:
-                assert live.ask("/", who="ada").status == 200
-        handed_in(live, "bo")
-        assert waiting.result().status == 200, "who waits does not make way"
-
-
-def test_one_persons_waits_are_bounded(live, make_result):
-    receipt = handed_in(live)["receipt"]
-    path, attempt = f"/receipts/{receipt}?wait=25", live.service.journal.of_receipt(receipt)
-    with ThreadPoolExecutor(WAITS_OF_ONE) as pool:
-        waiting = [pool.submit(live.ask, path, who="ada") for _ in range(WAITS_OF_ONE)]
-        until(lambda: live.service.waits["ada"] == WAITS_OF_ONE)
-        assert live.ask(path, who="ada").json["state"] == "waiting"
-        assert not any(one.done() for one in waiting), "one more is answered at once, before those that wait"
+    attempt = live.service.journal.of_receipt(receipt)
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(live.ask, f"/receipts/{receipt}?wait=25", who="ada")
+        with pytest.raises(TimeoutError):
+            waiting.result(0.5)
         live.service.journal.finish(attempt, make_result("ada", 4, 6))
-    assert {one.result().json["state"] for one in waiting} == {"graded"} and not live.service.waits.total()
+        assert waiting.result(10).json["state"] == "graded"
 
 
 def sent(live: LiveClass, head: str, body: bytes = b"", who: str = "ada") -> socket.socket:
@@ -152,29 +133,20 @@ def sent(live: LiveClass, head: str, body: bytes = b"", who: str = "ada") -> soc
     return line
 
 
-def begun(live: LiveClass, who: str = "ada") -> socket.socket:
-    """An upload of which one byte came."""
-    return sent(live, f"POST {HAND_IN} HTTP/1.1\r\nContent-Length: 1000", b"{", who)
-
-
 def nothing_is_left(live: LiveClass) -> None:
-    """No upload has a place any more, and none has left a file."""
-    until(lambda: not live.service.uploads.total() and not list(live.service.journal.incoming.iterdir()))
+    """No upload has left a file."""
+    until(lambda: not list(live.service.journal.incoming.iterdir()))
 
 
-def test_uploads_that_are_slow_or_break_off_leave_places_for_others_and_no_file(live, monkeypatch, tmp_path):
-    monkeypatch.setattr(hand_in, "UPLOADS", UPLOADS_OF_ONE + 1)
-    with contextlib.ExitStack() as lines:
-        for _ in range(UPLOADS_OF_ONE):
-            lines.enter_context(begun(live))
-        until(lambda: live.service.uploads["ada"] == UPLOADS_OF_ONE)
-        refused = lines.enter_context(begun(live))
-        assert refused.recv(1000).startswith(b"HTTP/1.1 429")
+def test_an_upload_that_is_slow_or_breaks_off_is_ended_and_leaves_no_file(live, monkeypatch, tmp_path):
+    begun = f"POST {HAND_IN} HTTP/1.1\r\nContent-Length: 1000", b"{"
+    with sent(live, *begun):
+        until(lambda: list(live.service.journal.incoming.iterdir()))
         handed_in(live, "bo")
     nothing_is_left(live)
     monkeypatch.setattr(app, "BODY_SECONDS", 0.5)
     with addresses(tmp_path / "impatient", LAB) as other:
-        with begun(other) as line:
+        with sent(other, *begun) as line:
             assert line.recv(1000) == b"", "one that sends nothing more is ended"
         nothing_is_left(other)
 
