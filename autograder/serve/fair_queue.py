@@ -1,38 +1,31 @@
-"""The queue of attempts: students take turns, so that many or slow notebooks of one student do not delay the others'."""
+"""The queue of attempts: students take turns, so that many notebooks of one student do not delay the others'."""
 
 from __future__ import annotations
 
 import statistics
 import threading
-from collections import OrderedDict, deque
+from collections import deque
 
 from autograder.serve.journal import Attempt
 
 #: The estimated seconds for a notebook before any was graded.
 FIRST_GUESS = 1.0
-#: A notebook is slow if it took more than ``SLOW`` seconds and more than ``TIMES`` the median of the last ones.
-SLOW, TIMES = 30.0, 3.0
-#: The number of guesses that count in the median, because a class's first notebooks alone do not tell what is usual.
-GUESSES = 5
 
 
 class FairQueue:
     """The waiting attempts, by student. Its methods may be called from any thread.
 
-    At most one notebook of a student is graded at a time. Students whose last notebook was slow come after the others, and
-    with two or more graders they never occupy the last one. ``rules.may_hand_in`` bounds the length of the queue.
+    At most one notebook of a student is graded at a time. ``rules.may_hand_in`` bounds the length of the queue.
     """
 
     def __init__(self, workers: int):
         self.workers = workers
         self._changed = threading.Condition()
-        self._waiting: OrderedDict[str, deque[Attempt]] = OrderedDict()
+        self._waiting: dict[str, deque[Attempt]] = {}
         #: The students whose notebook is being graded.
         self._under_way: set[str] = set()
-        #: The seconds of each student's last notebook and of everybody's last ones, and how many slow ones are running.
-        self._last: dict[str, float] = {}
-        self._took: deque[float] = deque([FIRST_GUESS] * GUESSES, maxlen=50)
-        self._slow = SLOW
+        #: The seconds of the last notebooks.
+        self._took: deque[float] = deque([FIRST_GUESS], maxlen=50)
         self._closed = False
 
     def __len__(self) -> int:
@@ -61,23 +54,14 @@ class FairQueue:
 
     def _next(self) -> str | None:
         """The student whose notebook is graded next; None if nobody's can be."""
-        free = [student for student in self._waiting if student not in self._under_way]
-        slow = sum(map(self._is_slow, self._under_way))
-        if slow >= max(1, self.workers - 1):
-            return next((student for student in free if not self._is_slow(student)), None)
-        return min(free, key=self._is_slow, default=None)
-
-    def _is_slow(self, student: str) -> bool:
-        return self._last.get(student, 0.0) > self._slow
+        return next((student for student in self._waiting if student not in self._under_way), None)
 
     def done(self, attempt: Attempt, seconds: float | None = None) -> None:
         """Note that grading an attempt took ``seconds``; None if it was not graded."""
         with self._changed:
             self._under_way.discard(attempt.student)
             if seconds is not None:
-                self._last[attempt.student] = seconds
                 self._took.append(seconds)
-                self._slow = max(SLOW, TIMES * statistics.median(self._took))
             self._changed.notify_all()
 
     def waiting_of(self, student: str) -> int:
@@ -89,8 +73,8 @@ class FairQueue:
         """The number of attempts to be graded before this one; None if it no longer waits."""
         with self._changed:
             turns = sorted(
-                (self._is_slow(student), place, turn, waiting.id)
-                for turn, (student, own) in enumerate(self._waiting.items())
+                (place, turn, waiting.id)
+                for turn, own in enumerate(self._waiting.values())
                 for place, waiting in enumerate(own)
             )
             order = [number for *_, number in turns]
