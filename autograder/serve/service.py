@@ -28,7 +28,7 @@ from autograder.run.preflight import check_lab
 from autograder.run.world_readable import refuse_world_readable
 from autograder.serve import rules
 from autograder.serve.fair_queue import FairQueue
-from autograder.serve.graders import AGAIN_AFTER, Graders
+from autograder.serve.graders import Graders
 from autograder.serve.journal import Attempt, Journal
 
 if TYPE_CHECKING:
@@ -120,9 +120,6 @@ class Service:
         self.graders = Graders(self.journal, self.queue, assignments, self._on_verdict)
         #: Threads that wait for the disk, outside the event loop; several, so that waits on a slow disk overlap.
         self.disk = ThreadPoolExecutor(4, "disk")
-        #: (lab, student) -> the reason why their counting attempt could not be laid out yet; retried regularly.
-        self.not_laid_out: dict[tuple[str, str], str] = {}
-        self._closed = False
         #: The lab whose class is being graded ("" for none).
         self.grading = ""
         self._times: dict[tuple[str, str], deque[float]] = defaultdict(deque)
@@ -136,8 +133,7 @@ class Service:
     def start(self) -> None:
         """Begin with what the last run left undone. ``graders.start`` grades."""
         for lab in self.options.labs:  # a killed service may have stored a verdict without laying it out
-            for student in {attempt.student for attempt in self.journal.attempts(lab)}:
-                self.try_to_lay_out(lab, student)
+            self.lay_out_class(lab)
         for attempt in self.journal.open():
             if attempt.lab in self.options.labs:
                 self.queue.put(attempt)
@@ -146,7 +142,6 @@ class Service:
 
     def close(self) -> None:
         """End. Waiting attempts are graded at the next start."""
-        self._closed = True
         self.graders.stop()
         if self.part is not None:
             self.part.close()
@@ -207,21 +202,23 @@ class Service:
         return attempt
 
     def _on_verdict(self, attempt: Attempt) -> None:
-        """Called by a grader's thread: lay out the attempt that counts now."""
-        self.try_to_lay_out(attempt.lab, attempt.student)
+        """Called by a grader's thread, which tries again after an error: lay out the attempt that counts now."""
+        self.lay_out(attempt.lab, attempt.student)
         if self.part is not None:
             self.part.changed(attempt.lab, attempt.student)
 
     @property
     def trouble(self) -> str:
         """A sentence about a problem that the team must solve; "" if all is well."""
-        trouble = next(iter(self.not_laid_out.values()), "") or self.graders.trouble
-        return trouble or (self.part.trouble if self.part is not None else "")
+        return self.graders.trouble or (self.part.trouble if self.part is not None else "")
 
-    def try_to_lay_out(self, lab: str, student: str) -> None:
-        """Copy the attempt that counts to the folder that ``autograder grade`` reads; after an error of the disk, later."""
-        if self._closed:
-            return
+    def lay_out_class(self, lab: str) -> None:
+        """Copy everybody's attempt that counts. See ``lay_out``."""
+        for student in {attempt.student for attempt in self.journal.attempts(lab)}:
+            self.lay_out(lab, student)
+
+    def lay_out(self, lab: str, student: str) -> None:
+        """Copy the attempt that counts to the folder that ``autograder grade`` reads. Raises ``GradingError``."""
         folder = self.options.out / "submitted" / folder_name(student) / lab
         try:
             with self._laying_out:
@@ -231,11 +228,4 @@ class Service:
                     write_atomically(folder / f"{lab}.ipynb", notebook)
                     write_atomically(folder / "timestamp.txt", attempt.received_at + "\n")
         except (GradingError, OSError) as error:
-            why = f"What {student} handed in cannot be laid out for grading: {error}"
-            self.not_laid_out[lab, student] = why
-            log.warning(why)
-            again = threading.Timer(AGAIN_AFTER, self.try_to_lay_out, (lab, student))
-            again.daemon = True
-            again.start()
-        else:
-            self.not_laid_out.pop((lab, student), None)
+            raise GradingError(f"What {student} handed in cannot be laid out for grading: {error}") from error

@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.course import extensions
 from autograder.course.policy_file import class_list, extension_of, extensions_file, settings, spec
-from autograder.errors import UserError
+from autograder.errors import GradingError, UserError
 from autograder.pages.render import plain
 from autograder.run.recorder import open_gradebook
 from autograder.run.remarks import what_is_wrong
@@ -169,7 +169,10 @@ class Decide(Handler):
             return
         if deciding is None:
             raise Failure(400, "There is no such decision")
-        deciding(lab, person.name, wish)
+        try:
+            deciding(lab, person.name, wish)
+        except GradingError as error:
+            raise Failure(409, str(error)) from None
         self.answer({"message": "Done."})
 
     def _regrade(self, lab: str, who: str, wish: dict[str, Any]) -> None:
@@ -189,14 +192,14 @@ class Decide(Handler):
         points = number(wish.get("points"), most, f"“{question}” gives 0 to {most:g} points")
         student, why = self._student(lab, wish), _sentence(wish.get("why"))
         self.service.journal.log(who, "overrule", lab, student, question=question, points=points, why=why)
-        self.service.try_to_lay_out(lab, student)  # now another attempt may count
+        self.service.lay_out(lab, student)  # now another attempt may count
 
     def _extend(self, lab: str, who: str, wish: dict[str, Any]) -> None:
         days = number(wish.get("days"), 366, "An extension is a number of days, at most 366")
         student = self._student(lab, wish)
         extensions.add(extensions_file(), lab, student, days)
         self.service.journal.log(who, "extension", lab, student, days=days)
-        self.service.try_to_lay_out(lab, student)  # now another attempt may count
+        self.service.lay_out(lab, student)  # now another attempt may count
 
     def _answer(self, lab: str, who: str, wish: dict[str, Any]) -> None:
         known = requests_of(self.service.journal.events("request", lab=lab))
@@ -231,13 +234,12 @@ async def grade_class(handler: Handler, lab: str, who: str) -> str:
         raise Failure(409, "The class is being graded already")
     if not (service.options.out / "submitted").is_dir():
         raise Failure(409, "Nobody has handed in")
-    if service.not_laid_out:
-        raise Failure(409, f"Some attempts that count are not ready for grading. {service.trouble}")
     out, journal, service.grading = service.options.out, service.journal, lab
+    loop = asyncio.get_running_loop()
     try:
+        await loop.run_in_executor(service.disk, service.lay_out_class, lab)
         await _grade(out, lab)
         if overruled := {name: of for (of_lab, name), of in journal.overruled().items() if of_lab == lab}:
-            loop = asyncio.get_running_loop()
             await loop.run_in_executor(service.disk, _enter, out, lab, overruled)
             await _grade(out, lab)
     except UserError as error:

@@ -11,6 +11,7 @@ import pytest
 
 from autograder.course.masters import lab_name
 from autograder.course.policy_file import settings
+from autograder.errors import GradingError
 from autograder.grading.diagnosis import known_answers
 from autograder.grading.submissions import Notebook, Submission
 from autograder.grading.task import Task
@@ -18,7 +19,7 @@ from autograder.judging import run as judging
 from autograder.questions.engine.draw import trials_of
 from autograder.questions.engine.question import questions_of
 from autograder.run import worker
-from autograder.serve import graders, service
+from autograder.serve import graders
 from autograder.serve.fair_queue import FairQueue
 from autograder.serve.graders import Graders, salt_of
 from autograder.serve.journal import Attempt
@@ -104,17 +105,19 @@ def test_a_grader_lives_through_whatever_an_attempt_brings_about(tmp_path, monke
     assert sorted(attempt.id for attempt in told) == [0, 0, 1, 1, 2, 2, 3, 4, 5]
 
 
-def test_what_counts_is_laid_out_again_when_the_disk_allows_it(live, tmp_path, monkeypatch):
-    monkeypatch.setattr(service, "AGAIN_AFTER", 0.1)
-    blocked = tmp_path / "out" / "submitted"
-    blocked.write_text("as on a disk that is full")
+def test_what_counts_is_laid_out_before_the_class_is_graded(live, tmp_path, monkeypatch):
+    async def grade(*_: object) -> None: ...
+
+    monkeypatch.setattr("autograder.serve.team._grade", grade)
+    place = tmp_path / "out" / "submitted" / "ada"
+    place.parent.mkdir()
+    place.write_text("as on a disk that is full")
     live.ask(f"/labs/{LAB}/hand-in", NOTEBOOK, "ada")
-    live.service.try_to_lay_out(LAB, "ada")
-    assert "ada" in live.ask(f"/team/{LAB}/state", who="prof").json["trouble"]
-    blocked.unlink()
-    blocked.mkdir()
-    answer = live.ask(f"/team/{LAB}/decide", b'{"do": "grade"}', "prof")
-    assert answer.status == 409 and "ada" in answer.json["message"]
-    until(lambda: not live.service.trouble)
-    assert (blocked / "ada" / LAB / f"{LAB}.ipynb").read_bytes() == NOTEBOOK
-    assert live.ask(f"/team/{LAB}/state", who="prof").json["trouble"] == ""
+    with pytest.raises(GradingError, match="What ada handed in cannot be laid out"):
+        live.service._on_verdict(live.service.queue.take())
+    decision = f"/team/{LAB}/decide", b'{"do": "grade"}', "prof"
+    refused = live.ask(*decision)
+    assert refused.status == 409 and "ada" in refused.json["message"]
+    place.unlink()
+    assert live.ask(*decision).status == 200
+    assert (place / LAB / f"{LAB}.ipynb").read_bytes() == NOTEBOOK
