@@ -14,12 +14,11 @@ from autograder.exports.tables import write_table
 from autograder.files import report_page, sole_writer, write_atomically
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
-from autograder.pages.report.term import TERM, Term, render_term, table_of_students
 from autograder.results import SubmissionResult
 from autograder.run.recorder import Recorder, entered_marks
 from autograder.run.remarks import about_outdated_grades
 from autograder.run.store import STORE, ResultStore
-from autograder.run.term import gather
+from autograder.run.term import TERM, Term, gather, render_term, table_of_students
 
 
 def open_store(lab: str | None, out: Path) -> ResultStore:
