@@ -27,8 +27,6 @@ log = logging.getLogger(__name__)
 
 #: Seconds before grading is tried again after the grader itself failed (a course that is being edited, a full disk).
 AGAIN_AFTER = 5.0
-#: How often a worker may die on an attempt before the attempt is to blame: somebody may be killing processes.
-FORGIVEN = 2
 #: After this many workers in a row that end before they are ready, no more are started.
 NEVER_READY = 3
 #: The most workers that one grader keeps warm, each for one lab.
@@ -136,7 +134,6 @@ class _WarmWorkers:
         path = journal.notebook(attempt.lab, attempt.receipt)
         notebook = read(Submission(attempt.student, path, attempt.received_at), attempt.lab)
         task = Task(notebook, salt=salt_of(attempt))
-        deaths = 0
         while True:
             kind, value = self.ready(attempt.lab).graded(task, 2 * assignment.limits.total_seconds + 240)
             if kind == "done":
@@ -144,9 +141,6 @@ class _WarmWorkers:
                 return result
             if kind == "died":
                 self.workers.pop(attempt.lab).stop()
-                deaths += 1
-                if deaths <= FORGIVEN:
-                    continue
             if (fault := tries.failed(task, kind, value)) is not None:
                 return fault
 
