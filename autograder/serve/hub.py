@@ -28,8 +28,8 @@ def started_by_hub() -> tuple[str, str, int]:
     return prefix, where.hostname, where.port
 
 
-#: Seconds in which the hub must identify a person, and the most characters of the page address in a login.
-ANSWERS_WITHIN, LONGEST_ADDRESS = 5, 500
+#: Seconds in which the hub must identify a person.
+ANSWERS_WITHIN = 5
 
 
 class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
@@ -53,19 +53,13 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
         if looking and self.request.method == "GET" and self.current_user is None:
             if self._model is not None:
                 raise Failure(403, "The hub does not let you use this service")
-            self.redirect(self._login())
+            self.redirect(str(self.get_login_url()))
 
     def _asked(self) -> Any:
         """An awaitable for the hub's record of the person, from a program's token or a browser's cookie."""
         if self._bearer is not None:
             return self.hub_auth.user_for_token(self._bearer, sync=False)
         return self.hub_auth.get_user(self, sync=False)
-
-    def _login(self) -> str:
-        """The address of the hub's login, which remembers the requested page. Long addresses are refused."""
-        if len(self.request.uri or "") > LONGEST_ADDRESS:
-            raise Failure(414, "No page here has such a long address")
-        return str(self.get_login_url())
 
     def get_current_user(self) -> Person | None:
         """The person who sent the request, by the class list's name. The team: the hub's admins and course.toml's ``team``."""

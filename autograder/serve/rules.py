@@ -17,8 +17,8 @@ from autograder.results import STATUSES, SubmissionResult
 from autograder.serve.fair_queue import FairQueue
 from autograder.serve.journal import Attempt, Refused
 
-#: The most waiting notebooks of one student, and of all.
-WAITING_OF_ONE, WAITING_OF_ALL = 3, 2000
+#: The most waiting notebooks of one student.
+WAITING_OF_ONE = 3
 
 #: The message for every graded notebook if verdicts are "pass or fail".
 ONLY_RIGHT_OR_NOT = "Your notebook was graded. A question is right when all of its tests pass."
@@ -58,9 +58,6 @@ def may_hand_in(lab: str, student: str, earlier: Sequence[Attempt], queue: FairQ
         raise Refused(
             f"{WAITING_OF_ONE} of your notebooks still wait: hand in again when one is graded.", soon
         )
-    if (waiting := len(queue)) >= WAITING_OF_ALL:
-        soon = queue.seconds_for(waiting // 4)
-        raise Refused(f"Too many notebooks wait. Please hand in again in {_in_words(soon)}.", soon)
 
 
 def counting(lab: str, attempts: Sequence[Attempt]) -> Attempt | None:

@@ -100,7 +100,6 @@ def test_a_browser_is_sent_to_the_hub_or_reads_why_its_login_is_refused(live):
     answer = live.ask(PREFIX, Accept="text/html")
     assert answer.status == 302
     assert "/hub/api/oauth2/authorize" in answer.headers["location"]
-    assert live.ask(f"{PREFIX}?{'x' * 1000}", Accept="text/html").status == 414
 
 
 def test_without_a_hub_the_option_says_what_is_missing(monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -92,19 +91,3 @@ def test_a_new_invitation_ends_the_old_one_and_no_token_is_written_down(journal,
     journal.close()
     written = b"".join(file.read_bytes() for file in (tmp_path / "live").glob("journal.db*"))
     assert new.encode() not in written
-
-
-def test_a_disk_that_cannot_wait_for_a_folder_is_taken_as_it_is(tmp_path, monkeypatch):
-    from autograder.serve import journal
-
-    def refuse(number: int):
-        def fsync(_: int) -> None:
-            raise OSError(number, os.strerror(number))
-
-        return fsync
-
-    monkeypatch.setattr(journal.os, "fsync", refuse(errno.EINVAL))
-    journal._to_disk(tmp_path)
-    monkeypatch.setattr(journal.os, "fsync", refuse(errno.EIO))
-    with pytest.raises(OSError, match="Input/output"):
-        journal._to_disk(tmp_path)
