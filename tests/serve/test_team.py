@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -13,40 +11,12 @@ from autograder.course import extensions
 from autograder.course.policy_file import extension_of, extensions_file, spec
 from autograder.errors import UserError
 from autograder.judging.run import NOT_WRITTEN
-from autograder.results import QuestionResult, SubmissionResult, TestResult
+from autograder.results import QuestionResult, TestResult
 from autograder.serve.room import seen
 from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass
 from tests.serve.conftest import LAB
 
 QUESTION, MOST = spec(LAB).questions[0]
-
-
-def verdict(student: str, right: bool, misconception: str | None = None) -> SubmissionResult:
-    """A result in which the first question is right or not."""
-    questions = tuple(
-        QuestionResult(
-            name, points if right else 0.0, points, (TestResult("Does it.", right),), misconception
-        )
-        for name, points in spec(LAB).questions
-    )
-    total = sum(question.points for question in questions)
-    return SubmissionResult(student, LAB, "graded", total, spec(LAB).max_score, 0.1, questions)
-
-
-def graded(
-    live: LiveClass, who: str, right: bool = False, misconception: str | None = None, content: bytes = b"",
-    **changes: Any,
-) -> str:  # fmt: skip
-    """``who`` hands in and has a verdict, with these ``changes``; the receipt."""
-    content = content or NOTEBOOK + who.encode()
-    receipt = live.ask(f"/labs/{LAB}/hand-in", content, who).json["receipt"]
-    attempt = live.service.queue.take()
-    assert attempt is not None
-    result = dataclasses.replace(verdict(who, right, misconception), **changes)
-    live.service.journal.finish(attempt, result)
-    live.service.queue.done(attempt, 0.1)
-    live.service._on_verdict(attempt)
-    return receipt
 
 
 def decide(live: LiveClass, who: str = "prof", **wish: object) -> Answer:
@@ -59,7 +29,7 @@ def row(live: LiveClass, student: str) -> dict:
 
 
 def test_a_regrade_waits_in_the_queue_like_any_other(live):
-    receipt = graded(live, "ada", right=True)
+    receipt = live.hand_in("ada", right=True).receipt
     assert decide(live, do="regrade", receipt=receipt).status == 200
     assert row(live, "ada")["waiting"] == 1 and len(live.service.queue) == 1
     assert decide(live, do="regrade", receipt=receipt).status == 409
@@ -69,15 +39,15 @@ def test_a_regrade_waits_in_the_queue_like_any_other(live):
 def test_the_team_sees_why_a_notebook_has_few_points(live):
     error = "Its cell did not run: SyntaxError: invalid syntax (line 3: x = 3 − 1)"
     stopped = QuestionResult(QUESTION, 0.0, MOST, cause=error, did_not_run=True)
-    graded(live, "ada", status="partly-run", questions=(stopped,))
+    live.hand_in("ada", status="partly-run", questions=(stopped,))
     assert row(live, "ada")["errors"] == [f"Q1: {error}"]
     unwritten = QuestionResult(QUESTION, 0.0, MOST, cause="Not written yet.")
-    graded(live, "bo", questions=(unwritten,))
+    live.hand_in("bo", questions=(unwritten,))
     assert row(live, "bo")["errors"] == ["Q1: Not written yet"]
 
 
 def test_an_overruled_question_is_told_to_its_student_only_and_the_last_word_holds(live):
-    graded(live, "ada")
+    live.hand_in("ada")
     for points in (1, 2):
         done = decide(
             live, do="overrule", student="ada", question=QUESTION, points=points, why="Half of it is right."
@@ -107,7 +77,7 @@ SENSELESS: list[dict[str, object]] = [
 
 
 def test_a_decision_without_sense_or_of_a_student_is_refused_and_not_logged(live):
-    receipt = graded(live, "ada")
+    receipt = live.hand_in("ada").receipt
     for wish in SENSELESS:
         assert decide(live, **wish).status in (400, 404), wish
     for wish in (
@@ -121,7 +91,7 @@ def test_a_decision_without_sense_or_of_a_student_is_refused_and_not_logged(live
 
 
 def test_an_extension_counts_can_be_taken_back_and_a_damaged_list_is_named_with_its_row(live):
-    graded(live, "ada")
+    live.hand_in("ada")
     assert decide(live, do="extend", student="ada", days=2).status == 200
     assert extension_of(LAB, "ada") == timedelta(days=2)
     assert extension_of("01_markov_bigram", "ada") is None
@@ -139,7 +109,7 @@ def test_a_student_asks_once_and_reads_the_answer(live):
         return live.ask(f"/labs/{LAB}/requests", json.dumps({"text": text}).encode(), who).status
 
     assert ask("ada", "Please look.") == 409  # nothing was handed in
-    graded(live, "ada")
+    live.hand_in("ada")
     assert (ask("ada", " "), ask("ada", "Please look."), ask("ada", "And again.")) == (400, 201, 409)
     request = row(live, "ada")["request"]
     assert request["text"] == "Please look."
@@ -152,16 +122,16 @@ def test_a_student_asks_once_and_reads_the_answer(live):
 
 
 def test_the_room_counts_everybodys_last_verdict_tells_who_has_not_begun_and_names_nobody(live):
-    graded(live, "ada", right=True)
-    graded(live, "bo", right=False, misconception="softmax over the wrong axis")
+    live.hand_in("ada", right=True)
+    live.hand_in("bo", right=False, misconception="softmax over the wrong axis")
     shown = seen(LAB, live.service.journal, "all")
     first = shown["questions"][0]
     assert (first["right"], first["of"]) == (1, 2)
     assert first["misconceptions"] == [{"title": "softmax over the wrong axis", "count": 1}]
     assert "ada" not in json.dumps(shown) and '"bo"' not in json.dumps(shown)
-    graded(live, "ada", right=False, content=NOTEBOOK + b"stuck")
+    live.hand_in("ada", right=False, content=NOTEBOOK + b"stuck")
     unwritten = QuestionResult(QUESTION, 0.0, MOST, (TestResult("Does it.", False, NOT_WRITTEN),))
-    graded(live, "bo", content=NOTEBOOK + b"not begun", questions=(unwritten,))
+    live.hand_in("bo", content=NOTEBOOK + b"not begun", questions=(unwritten,))
     first = seen(LAB, live.service.journal, "all")["questions"][0]
     assert (first["of"], first["right"], first["not_begun"]) == (2, 0, 1)
     assert first["stuck"] == [{"title": "Does it.", "count": 1}]
@@ -170,7 +140,7 @@ def test_the_room_counts_everybodys_last_verdict_tells_who_has_not_begun_and_nam
 def test_a_student_reads_the_feedback_page_of_an_attempt_with_what_the_team_said(live, course_at):
     cell = {"cell_type": "code", "metadata": {}, "source": f"def {QUESTION}(x):\n    return <b>"}
     content = json.dumps({**json.loads(NOTEBOOK), "cells": [cell]}).encode()
-    address = f"/receipts/{graded(live, 'ada', content=content)}/feedback"
+    address = f"/receipts/{live.hand_in('ada', content).receipt}/feedback"
     decide(live, do="overrule", student="ada", question=QUESTION, points=MOST / 2, why="Half of it is right.")
     page = live.ask(address, who="ada")
     said = page.body.decode()
@@ -183,14 +153,14 @@ def test_a_student_reads_the_feedback_page_of_an_attempt_with_what_the_team_said
 
 
 def test_the_rooms_views_are_of_the_exercise_the_last_minutes_or_all(live, monkeypatch):
-    graded(live, "ada", right=True)
+    live.hand_in("ada", right=True)
 
     def students(view: str) -> int:
         return seen(LAB, live.service.journal, view)["students"]
 
     assert live.ask(f"/room/{LAB}/exercise", b'{"do": "start", "minutes": 5}', "prof").status == 200
     assert (students("all"), students("exercise")) == (1, 0)
-    graded(live, "bo")
+    live.hand_in("bo")
     assert (students("exercise"), students("now")) == (1, 2)
     monkeypatch.setattr("autograder.serve.room.NOW_SECONDS", 0)
     assert students("now") == 0

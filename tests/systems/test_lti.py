@@ -15,7 +15,6 @@ from requests.adapters import HTTPAdapter
 
 from autograder.course.policy_file import class_list, course_file, spec
 from autograder.errors import UserError
-from autograder.results import QuestionResult, SubmissionResult, TestResult
 from autograder.run.recorder import open_gradebook
 from autograder.serve.journal import Attempt
 from autograder.systems.lti import place_of, policy_of, private_key
@@ -46,19 +45,6 @@ def platform(live, monkeypatch) -> Platform:
     return made
 
 
-def judge(live: LiveClass, attempt: Attempt, *, right: bool) -> None:
-    """What a grader does with an attempt; then a minute passes."""
-    questions = tuple(
-        QuestionResult(name, points if right else 0.0, points, (TestResult("Does it.", right),), cause="" if right else "off by one")
-        for name, points in spec(LAB).questions
-    )  # fmt: skip
-    score = sum(question.points for question in questions)
-    result = SubmissionResult(attempt.student, LAB, "graded", score, spec(LAB).max_score, 0.1, questions)
-    live.service.journal.finish(attempt, result)
-    live.service._on_verdict(attempt)
-    minute(live)
-
-
 def minute(live: LiveClass) -> None:
     """What the sender does in a minute."""
     part = live.service.part
@@ -67,12 +53,10 @@ def minute(live: LiveClass) -> None:
         part._try(part._changed.get())
 
 
-def hand_in(live: LiveClass, student: str, content: bytes = NOTEBOOK, *, right: bool = True) -> Attempt:
-    """Somebody hands in, and has a verdict."""
-    file = live.service.journal.incoming / "upload"
-    file.write_bytes(content)
-    attempt, _ = live.service.journal.receive(LAB, student, file, lambda _: None)
-    judge(live, attempt, right=right)
+def hand_in(live: LiveClass, student: str, content: bytes = b"", *, right: bool = True) -> Attempt:
+    """Somebody hands in, and has a verdict; then a minute passes."""
+    attempt = live.hand_in(student, content, right)
+    minute(live)
     return attempt
 
 
@@ -87,7 +71,8 @@ def test_a_launch_a_hand_in_and_the_points_in_the_gradebook(live, platform):
         assert live.ask(f"/labs/{LAB}/hand-in", content, **headers).status == 201
         attempt = live.service.queue.take()
         assert attempt is not None and attempt.student == "ada"
-        judge(live, attempt, right=right)
+        live.judge(attempt, right)
+        minute(live)
         live.service.queue.done(attempt, 0.1)
 
     browser = platform.browser("3")
