@@ -144,7 +144,9 @@ def parse(raw: bytes) -> list[dict[str, Any]]:
         ) from None
     if not isinstance(data, dict):
         raise Unreadable("The file is not a Jupyter notebook.")
-    cells = data.get("cells") or _cells_of_format_3(data.get("worksheets"))
+    cells = data.get("cells")
+    if not cells and "worksheets" in data:
+        raise Unreadable("The notebook has a format from before 2015: save it again in JupyterLab.")
     if not isinstance(cells, list) or not cells:
         raise Unreadable("The notebook has no cells.")
     if len(cells) > MAX_CELLS:
@@ -157,29 +159,6 @@ def _text(raw: bytes) -> str:
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return raw.decode("utf-16", "replace")
     return raw.decode("utf-8-sig", "replace")
-
-
-def _cells_of_format_3(worksheets: Any) -> list[Any]:
-    """The cells of a notebook of format 3, converted to format 4; outputs are ignored."""
-    sheets = (
-        sheet.get("cells")
-        for sheet in (worksheets if isinstance(worksheets, list) else ())
-        if isinstance(sheet, dict)
-    )
-    cells = [cell for sheet in sheets if isinstance(sheet, list) for cell in sheet]
-    for cell in (cell for cell in cells if isinstance(cell, dict)):
-        kind, text = (
-            cell.get("cell_type"),
-            cell.get("input" if cell.get("cell_type") == "code" else "source", ""),
-        )
-        lines = [line for line in text if isinstance(line, str)] if isinstance(text, list) else [text]
-        if lines[1:] and not lines[0].endswith(("\n", "\r")):
-            lines = [f"{line}\n" for line in lines]  # the oldest files have no line ends
-        if kind == "heading":
-            level = cell.get("level")
-            lines.insert(0, "#" * (level if isinstance(level, int) and 0 < level < 7 else 1) + " ")
-        cell |= {"cell_type": "markdown" if kind in ("heading", "html") else kind, "source": lines}
-    return cells
 
 
 def _plain_cell(cell: Any) -> dict[str, Any] | None:
