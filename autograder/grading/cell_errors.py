@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 from autograder.grading.cell_text import defines
+from autograder.grading.demonstrations import makes
 from autograder.grading.repair import Template
 from autograder.grading.repaired import Cell, Repaired
 from autograder.judging.run import NOT_DEFINED, NOT_WRITTEN
@@ -24,6 +26,8 @@ _PLACE = re.compile(r"(?s)(.*) \(line (\d+): (.*)\)")
 STOPPED = "This cell was stopped: "
 #: The most stopped cells that are named, and the most characters of their first lines.
 MOST_NAMED, LONGEST_LINE = 5, 80
+#: The most cells that are read for a name that the sandbox lacks.
+MOST_READ = 20
 
 
 def stopped_cells(failed: Sequence[tuple[Cell, str]]) -> list[str]:
@@ -70,6 +74,17 @@ def with_cell_error(
         error=_with_its_line(error, cell),
         did_not_run=True,
     )
+
+
+def names_not_made(questions: Sequence[QuestionResult], repaired: Repaired) -> list[str]:
+    """Sentences about answers that lack a name which only a cell makes that does not run, such as a figure's."""
+    unrun = [c.source for c in repaired.cells if c.run != c.source and c.node.cell_type == "code"]
+    return [
+        f"“{question.name}” uses `{name}`, which only a cell makes that does not run in grading: make it in a cell of your own."
+        for question in questions
+        for name in _MISSING_NAME.findall(question.error)
+        if any(makes(source, name) for source in islice((s for s in unrun if name in s), MOST_READ))
+    ]
 
 
 def _with_written(question: QuestionResult, repaired: Repaired, answers: Sequence[str]) -> QuestionResult:

@@ -27,8 +27,7 @@ from autograder.errors import Unreadable
 from autograder.grading import cache_keys
 from autograder.grading.budgets import Budgets
 from autograder.grading.cause import cause_of, where_wrong
-from autograder.grading.cell_errors import failed_cells, stopped_cells, with_cell_error
-from autograder.grading.demonstrations import made_by_demonstrations, names_bound
+from autograder.grading.cell_errors import failed_cells, names_not_made, stopped_cells, with_cell_error
 from autograder.grading.diagnosis import candidates, with_same_values
 from autograder.grading.later_cells import last_change
 from autograder.grading.off_limits import KIT_PARTS, forbidden_used, may_use_kit, names_forbidden, no_tools
@@ -168,6 +167,7 @@ class Grader:
         run = run or self._run(repaired, kept, notebook)
         failed = failed_cells(repaired, run.outcomes)
         questions = tuple(with_cell_error(one, repaired, self.template, failed) for one in run.questions)
+        lacking = names_not_made(questions, repaired)
         if not task.salt:  # a live attempt's verdict does not wait for this
             questions = tuple(_with_generated_name(self.lab, one, run.unnamed) for one in questions)
         untested = (note for note in run.notes if note.endswith(_UNTIL))
@@ -180,7 +180,7 @@ class Grader:
             max_score=spec(self.lab).max_score,
             seconds=run.seconds or time.perf_counter() - began,
             questions=questions,
-            notes=tuple(dict.fromkeys((*submission.notes, *repaired.notes, *choices, *run.notes))),
+            notes=tuple(dict.fromkeys((*submission.notes, *repaired.notes, *choices, *run.notes, *lacking))),
             notebook=_executed(repaired, run.outcomes, self._shown(questions)),
             submitted_at=submission.submitted_at,
             keys=keys,
@@ -333,10 +333,6 @@ class Grader:
         runs = tested.runs
         if tested.end:
             notes.append(f"While “{name}” was tested, {tested.end}.")
-        if missing := _missing_names(clock, runs, name, repaired, self.template):
-            notes.append(
-                f"“{name}” uses {missing}, which only a cell makes that does not run in grading: make it in a cell of your own."
-            )
         known = candidates(self.lab, name, runs)  # computing their values takes no time from the question
         diagnosis = clock.tried(lambda: with_same_values(known, runs), None)
         score = points_earned(self.lab, name, points, runs, diagnosis)
@@ -446,30 +442,6 @@ def _defined_again(
                     f"“{answer}” is defined once more in {repaired.where(again[-1])}: what stands in its own cell counts."
                 )
     return tuple(said)
-
-
-def _missing_names(
-    clock: JudgeClock, runs: Sequence[TestRun], question: str, repaired: Repaired, template: Template
-) -> str:
-    """The undefined names of an answer that only a demonstration would bind, if a test raised a NameError; else "".
-
-    An answer that cannot be read in time has none.
-    """
-    if not any(run.error is not None and run.error.type_name == "NameError" for run in runs):
-        return ""
-    answer = "\n".join(cell.run for cell in repaired.cells if question in cell.answers)
-    shown = (
-        cell.node.source
-        for cell in repaired.cells
-        if cell.node.cell_type == "code" and cell.run != cell.node.source
-    )
-
-    def missing() -> list[str]:
-        used = made_by_demonstrations(answer, template, shown)
-        made = names_bound(cell.run for cell in repaired.cells if cell.run) if used else ()
-        return [name for name in used if name not in made]
-
-    return ", ".join(f"`{name}`" for name in clock.tried(missing, list[str]()))
 
 
 def _answers_differ(

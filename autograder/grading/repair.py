@@ -25,7 +25,7 @@ from autograder.grading.answers import (
     put_tests_after_answers,
 )
 from autograder.grading.cell_text import added_code, is_answer, names_at_top_level
-from autograder.grading.demonstrations import MAX_FIGURES_CODE, definitions_of, demonstration, words_in
+from autograder.grading.demonstrations import MAX_FIGURES_CODE, definitions_of, lent_by, words_in
 from autograder.grading.repaired import Cell, Repaired
 from autograder.grading.saved_checks import saved_checks
 from autograder.judging.run import tests_of
@@ -289,8 +289,8 @@ def _run_what_answers_use(result: Repaired, template: Template) -> None:
 def lends(cell: Cell, template: Template) -> tuple[tuple[str, str], ...]:
     """The imports and definitions that other cells may use from a cell that does not run: a figure, or added code."""
     if cell.from_given:
-        return demonstration.__wrapped__(cell.source).lent
-    return demonstration(cell.source).lent if cell.source.strip() in template.skipped_sources else ()
+        return lent_by.__wrapped__(cell.source)
+    return lent_by(cell.source) if cell.source.strip() in template.skipped_sources else ()
 
 
 def _drop_overlong_code(result: Repaired) -> None:

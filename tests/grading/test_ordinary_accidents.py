@@ -154,6 +154,11 @@ KINDS = {
     "name lost": Kind((lambda made: made.cells[position(made, COUNTS)].update(metadata=nbformat.from_dict({})),)),
     "tagged as a figure": Kind((lambda made: made.cells[position(made, COUNTS)].metadata.update(tags=["skip-grading"]),)),
     "helper in a figure's cell": Kind((in_figure("def helper(N):\n    return N\nprint('long')"), put(ROWS, BY.format("helper(N).sum(axis=1, keepdims=True)")))),
+    "number in a figure's cell": Kind(
+        (in_figure("axes, tiny = 1, 1e-9"), put(ROWS, BY.format("N.sum(axis=1, keepdims=True) + tiny"))),
+        (ROWS,),
+        said=("“normalise_rows” uses `tiny`, which only a cell makes that does not run",),
+    ),
     "foreign metadata": Kind((foreign_metadata,)),
     "endless": Kind((put(COUNTS, f"def bigram_counts(words):\n{LOOP}"),), (COUNTS,), waits=True),
     "endless helper": Kind((put(ROWS, f"def normalise_rows(N):\n{LOOP}"),), (ROWS,), said=("took too long",), waits=True),

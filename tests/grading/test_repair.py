@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 
 from autograder.errors import Unreadable
 from autograder.grading.cell_text import statements
-from autograder.grading.demonstrations import (
-    definitions_of,
-    demonstration,
-    made_by_demonstrations,
-    names_bound,
-)
+from autograder.grading.demonstrations import definitions_of, lent_by, makes
 from autograder.grading.repair import Template, kept_name, repair
 from autograder.grading.repaired import Repaired
 from tests.grading.accidents import LAB, in_figure, insert, notebook, position, put, raw, written_answers
@@ -113,12 +108,12 @@ def test_what_is_no_picture_harms_nothing():
         nbformat.v4.nbjson.writes(nbformat.v4.new_notebook(cells=[last])).encode()
 
 
-def in_lab_10(answer: str) -> tuple[str, Template]:
-    """What runs of lab 10 when ``noam_rate`` is answered so; its figures' cells import ``math``, and make ``valley``."""
+def in_lab_10(answer: str) -> str:
+    """What runs of lab 10 when ``noam_rate`` is answered so; its figures' cells import ``math``."""
     template = Template.of("10_training")
     made = nbformat.v4.new_notebook(cells=[copy.deepcopy(cell) for cell in template.cells])
     made.cells[position(made, "noam_rate")].source = answer
-    return "\n".join(repair(raw(made), template).executed_source()), template
+    return "\n".join(repair(raw(made), template).executed_source())
 
 
 #: How an answer uses what a figure's cell makes, what then runs of that cell, and what does not.
@@ -133,28 +128,19 @@ USES = {
 
 def test_of_a_figures_cell_runs_what_an_answer_uses_and_no_more():
     for how, (body, runs, runs_not) in USES.items():
-        ran, _ = in_lab_10(f"def noam_rate(step, d_model, warmup):\n{body}")
+        ran = in_lab_10(f"def noam_rate(step, d_model, warmup):\n{body}")
         assert runs in ran and runs_not not in ran, how
 
 
 def test_what_a_figures_cell_defines_never_takes_the_place_of_the_students_own():
     space = {"nll": "mine", "copy": "mine"}
-    for _, source in demonstration("import math\nfrom copy import copy\ndef nll(P, N):\n    return 0").lent:
+    for _, source in lent_by("import math\nfrom copy import copy\ndef nll(P, N):\n    return 0"):
         exec(source, space)
     assert (space["nll"], space["copy"]) == ("mine", "mine") and space["math"].pi > 3
-    assert (
-        demonstration("%matplotlib inline\nimport math").lent == demonstration("!ls\nimport math").lent == ()
-    )
+    assert lent_by("%matplotlib inline\nimport math") == lent_by("!ls\nimport math") == ()
 
 
-def test_names_that_only_a_figures_cell_would_make_are_known():
-    _, template = in_lab_10("pass")
-    assert made_by_demonstrations("def f():\n    return valley + theirs", template) == ["valley"]
-    own = "def noam_rate(step, d_model, warmup):\n    fig = step\n    return fig * d_model + valley"
-    assert made_by_demonstrations(own, template) == ["valley"]
-    assert made_by_demonstrations("x = tiny + valley", template, ["tiny = 0.0"]) == ["tiny", "valley"]
-    sources = ["noise = 1", "def f():\n    import math as m\n    inside = 2", "%magic", "class Box: pass"]
-    assert names_bound(sources) == {"noise", "f", "m", "inside", "Box"}
+def test_of_a_changed_figures_cell_run_only_definitions():
     source = "import os\nx = train()\ndef f():\n    return 1\nclass A: pass\nf()"
     assert definitions_of(source) == "import os\n\ndef f():\n    return 1\n\nclass A:\n    pass"
 
@@ -163,8 +149,7 @@ def test_a_figures_cell_that_no_reader_can_take_names_nothing_and_ends_nothing()
     """Each raises an error of its own in Python's reader or writer: it ended the grading of the whole submission."""
     for unwritten in ("-" * 5_000 + "1", "0x" + "f" * 6_000, "(" * 300, "x" + ".x" * 9_000, "\\udc80"):
         source = f"def f():\n    return {unwritten}\ntiny = {unwritten}"
-        made_by_demonstrations("x = tiny", TEMPLATE, [source])
-        names_bound([source])
+        makes(source, "tiny")
         repaired(in_figure(source))
 
 
