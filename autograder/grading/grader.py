@@ -9,16 +9,15 @@ student's session, and a scratch cell costs nothing. An answer that is redefined
 it. Imported labs are tested only in a child that stops after each test cell.
 
 What never ends. After a call that takes too long or too much memory, a question's other tests do not run. After a crash they
-do: the next input may be harmless. Each question has its own time (``budgets``). If an answer calls another question's endless
-answer, that function raises an error at once instead, so that ``follow_through`` puts the course's answer in its place.
+do: the next input may be harmless. Each question has its own time (``budgets``). An endless earlier answer is replaced by the
+course's before it is called (``follow_through``).
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -83,23 +82,6 @@ class Run:
 _ENDS_AGAIN = ("timed-out", "out-of-memory")
 _NO_TIME_LEFT = "the time for this question was over"
 
-#: Runs in the sandbox: functions that took too long raise an error at once when another answer calls them.
-_STOPPED = """
-import functools
-
-
-def stopped(function):
-    @functools.wraps(function)
-    def raises(*args, **kwargs):
-        raise RuntimeError("this function took too long before, and is called no more")
-
-    return raises
-
-
-functions = {name: student_namespace[name] for name in names if callable(student_namespace.get(name))}
-student_namespace.update({name: stopped(function) for name, function in functions.items()})
-"""
-
 
 @dataclass(frozen=True)
 class Tested:
@@ -108,8 +90,6 @@ class Tested:
     runs: tuple[TestRun, ...]
     #: The message about the first call that ended the sandbox; "" if none did.
     end: str = ""
-    #: Other questions' endless functions, which were made to raise an error during the tests.
-    without: tuple[str, ...] = ()
     #: Call -> its outcome (``Student.once``).
     answered: Mapping[Any, Any] = field(default_factory=dict)
 
@@ -327,9 +307,11 @@ class Grader:
         notes = []
         points = dict(spec(self.lab).questions)[name]
         function = _graded_name(session, name)
-        endless = [other for other, known in others.items() if other != name and known.status in _ENDS_AGAIN]
+        endless = {other for other, known in others.items() if known.status in _ENDS_AGAIN}
+        uses = {other: question.uses for other, question in questions_of(self.lab).items()}
+        endless |= {other for other, used in uses.items() if not endless.isdisjoint(used)}
         wrong = [other for other, known in others.items() if known.leans_or_fails]
-        tested = run_tests(session, clock, function, tests_of(self.lab)[name], endless, wrong)
+        tested = run_tests(session, clock, function, tests_of(self.lab)[name], wrong, endless)
         runs = tested.runs
         if tested.end:
             notes.append(f"While “{name}” was tested, {tested.end}.")
@@ -343,7 +325,9 @@ class Grader:
             where = where_wrong(clock, self.lab, name, runs, seen)
             described = questions_of(self.lab).get(name)  # a class draws its first weights at random
             is_class = described is not None and isinstance(described.reference, type)
-            kept = not (tested.end or is_class) and _answers_differ(session, clock, function, tested, wrong)
+            kept = not (tested.end or is_class) and _answers_differ(
+                session, clock, function, tested, wrong, endless
+            )
             if not all(run.result.passed for run in runs):
                 master_runs(self.lab, name)  # made once for the class; takes no time from the question
                 symptom = KEPT if kept else clock.tried(lambda: find_symptom(self.lab, name, runs), None)
@@ -445,7 +429,12 @@ def _defined_again(
 
 
 def _answers_differ(
-    session: Session, clock: JudgeClock, function: str, tested: Tested, wrong: Sequence[str]
+    session: Session,
+    clock: JudgeClock,
+    function: str,
+    tested: Tested,
+    wrong: Sequence[str],
+    endless: Collection[str],
 ) -> bool:
     """Whether the first test that failed by its values gets different values when run again on the same inputs."""
     runs = tested.runs
@@ -453,7 +442,7 @@ def _answers_differ(
     if failed is None or not clock.tried(lambda: traces_match(failed.trace, failed.trace), False):
         return False  # values that cannot be compared
     status = session.status
-    again, end = run_in(session, clock, function, failed.test, tested.without, wrong)
+    again, end = _run_in(session, clock, function, failed.test, wrong, endless, {})
     session.status = status  # the end of the second run does not count
     return (
         not end
@@ -479,42 +468,36 @@ def run_tests(
     clock: JudgeClock,
     function: str,
     tests: Sequence[HiddenTest],
-    endless: Sequence[str] = (),
     wrong: Sequence[str] | None = None,
+    endless: Collection[str] = (),
 ) -> Tested:
     """Run a question's hidden tests. A test that ends the sandbox fails. After one that used up time or memory, no test runs.
 
-    The other questions' ``endless`` answers may be to blame for that: the test runs again, and from then on they raise an
-    error at once when this answer calls them. ``wrong``: the other answers that are wrong (None: unknown).
+    ``wrong``: the other answers that are wrong (None: unknown). ``endless``: those that never end.
     """
     runs: list[TestRun] = []
     first, unrun = "", ""
-    without: tuple[str, ...] = ()
     answered: dict[Any, Any] = {}
     for test in tests:
         if unrun:
             runs.append(TestRun(test, TestResult(test.title, False, unrun), (), ran=False))
             continue
-        status = session.status
-        run, end = run_in(session, clock, function, test, without, wrong, answered)
-        if end in _ENDS_AGAIN and endless and not without:
-            session.status, without, answered = status, tuple(endless), {}
-            run, end = run_in(session, clock, function, test, without, wrong, answered)
+        run, end = _run_in(session, clock, function, test, wrong, endless, answered)
         runs.append(run)
         first = first or (run.result.message if end else "")
         if end in _ENDS_AGAIN:
             unrun = f"{NOT_RUN}: {run.result.message} in an earlier test"
-    return Tested(tuple(runs), first, without, answered)
+    return Tested(tuple(runs), first, answered)
 
 
-def run_in(
+def _run_in(
     session: Session,
     clock: JudgeClock,
     function: str,
     test: HiddenTest,
-    without: Sequence[str] = (),
-    wrong: Sequence[str] | None = None,
-    answered: dict[Any, Any] | None = None,
+    wrong: Sequence[str] | None,
+    endless: Collection[str],
+    answered: dict[Any, Any],
 ) -> tuple[TestRun, str]:
     """The test's verdict, and the status with which its call ended the sandbox ("" if it did not).
 
@@ -528,8 +511,8 @@ def run_in(
             message = _NO_TIME_LEFT if end else "this could not be run any more"
             return TestRun(test, TestResult(test.title, False, message), ()), end
         student = session.student(function)
-        student.wrong, student.answered = wrong, {} if answered is None else answered
-        with _stopped(student, without), clock.judging():
+        student.wrong, student.endless, student.answered = wrong, frozenset(endless), answered
+        with clock.judging():
             return run_test(test, student), ""
     except JudgedTooLong:
         trace = tuple(student.trace) if student is not None else ()
@@ -538,20 +521,6 @@ def run_in(
         trace = tuple(student.trace) if student is not None else ()
         message = STATUSES[gone.reason].test_message
         return TestRun(test, TestResult(test.title, False, message), trace), gone.reason
-
-
-@contextlib.contextmanager
-def _stopped(student: Student, functions: Sequence[str]) -> Iterator[None]:
-    """Make these functions raise an error at once when the student's code calls them."""
-    scene = None
-    with contextlib.suppress(StudentError):
-        scene = student.scene(_STOPPED, names=list(functions)) if functions else None
-    try:
-        yield
-    finally:
-        with contextlib.suppress(StudentGone, StudentError):
-            if scene is not None:
-                scene.run("student_namespace.update(functions)")
 
 
 def _naming_the_question(note: str, template: Template) -> str:

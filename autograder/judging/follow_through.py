@@ -9,7 +9,7 @@ fail, even for a right answer::
 The first run uses the student's earlier answers, so that an answer that matches its own helpers loses nothing. The second
 run replaces wrong earlier answers by the course's. If only the second run ends in an error, the answer needs something that
 only the student's helper has, such as an extra argument. Then the test costs nothing, says ``MEND_FIRST``, and a person
-must look at it.
+must look at it. If an earlier answer never ends, there is only the second run.
 
 The course's versions run in the student's process, where the student's code can read them. So only the named functions and
 the functions that they call are sent, never the answer to the question itself or to a later one.
@@ -29,7 +29,7 @@ from autograder.sandbox.host.student import Student
 
 # Runs in the sandbox. A method looks names up in the globals of its class's module, as a function does.
 _REPLACE = """
-answer = student_namespace[question]
+answer = student_namespace.get(question)
 namespaces = [getattr(getattr(answer, "forward", answer), "__globals__", student_namespace)]
 if student_namespace is not namespaces[0]:
     namespaces.append(student_namespace)
@@ -56,22 +56,24 @@ def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]
     def mark(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
         def run_again(student: Student) -> None:
-            try:
-                return test(student)
-            except (StudentGone, UserError):
-                raise
-            except Exception as failure:  # also errors of the test on a returned value
-                first = failure
+            first: Exception | None = None
             wrong = [name for name in replaced if student.wrong is None or name in student.wrong]
-            if not wrong:
-                raise first
-            with _replaced(student, definitions, wrong, first):
+            if student.endless.isdisjoint(wrong):
+                try:
+                    return test(student)
+                except (StudentGone, UserError):
+                    raise
+                except Exception as failure:  # also errors of the test on a returned value
+                    first = failure
+                if not wrong:
+                    raise first
+            with _replaced(student, definitions, wrong):
                 student.start_trace()  # the diagnosis must see the answer without a wrong helper's effects
                 try:
                     test(student)
                     student.note = f"with the course's {' and '.join(wrong)} in place of your own"
                 except StudentError:
-                    if isinstance(first, StudentError):
+                    if first is None or isinstance(first, StudentError):
                         raise
                     student.note = (
                         f"this needs your own {' and '.join(wrong)}, which is not right: {MEND_FIRST}"
@@ -83,12 +85,9 @@ def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]
 
 
 @contextlib.contextmanager
-def _replaced(student: Student, definitions: str, names: Sequence[str], earlier: Exception) -> Iterator[None]:
-    """Replace the student's ``names`` by the course's in the block. Raises ``earlier`` if the notebook lacks the question."""
-    try:
-        scene = student.scene(definitions + _REPLACE, question=student.name, replaced=list(names))
-    except StudentError:
-        raise earlier from None
+def _replaced(student: Student, definitions: str, names: Sequence[str]) -> Iterator[None]:
+    """Replace the student's ``names`` by the course's in the block."""
+    scene = student.scene(definitions + _REPLACE, question=student.name, replaced=list(names))
     student.replaced = tuple(names)
     try:
         yield

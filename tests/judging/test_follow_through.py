@@ -81,6 +81,20 @@ def test_a_failed_test_is_run_again_with_the_courses_answers(source, wrong, verd
     assert namespace.get("double") is own, "the student's own function is back"
 
 
+def test_an_earlier_answer_that_never_ends_is_not_called():
+    calls: list[int] = []
+    namespace: dict = {"double": calls.append}
+    student = Student.local_namespace(namespace, "quadruple")
+    student.wrong, student.endless = ["double"], frozenset(["double"])
+    for source, passes in (
+        (TWICE, True),
+        (ONCE, False),
+        ("def quadruple(x):\n    return double(x, 1)\n", False),
+    ):
+        exec(source, namespace)
+        assert run_test(QUADRUPLES, student).result.passed is passes and calls == [], source
+
+
 def test_why_the_second_run_ended_is_not_hidden_when_nothing_can_be_put_back():
     """Judging took too long within a request, which ends the student's process."""
     tries = []

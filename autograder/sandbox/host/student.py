@@ -135,6 +135,8 @@ class Student(_RemoteCallable):
         self.note = ""
         #: The other questions with wrong answers; None if unknown.
         self.wrong: Collection[str] | None = None
+        #: The wrong answers whose calls never ended.
+        self.endless: frozenset[str] = frozenset()
         #: The wrong answers that are replaced by the course's now.
         self.replaced: tuple[str, ...] = ()
         #: ``once``'s key -> trace, and value or error, of earlier calls: several tests make the same call.
