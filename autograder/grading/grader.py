@@ -38,7 +38,6 @@ from autograder.grading.symptoms import KEPT, find_symptom
 from autograder.grading.task import Task
 from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
 from autograder.grading.zygotes import Zygotes
-from autograder.judging.evidence import traces_match
 from autograder.judging.run import HiddenTest, TestRun, master_runs, run_test, tests_of
 from autograder.judging.safe_errors import safe_error
 from autograder.questions.engine.as_tests import outcomes_seen
@@ -323,14 +322,9 @@ class Grader:
         symptom, where, seen = None, "", outcomes_seen(tested.answered)
         if diagnosis is None:
             where = where_wrong(clock, self.lab, name, runs, seen)
-            described = questions_of(self.lab).get(name)  # a class draws its first weights at random
-            is_class = described is not None and isinstance(described.reference, type)
-            kept = not (tested.end or is_class) and _answers_differ(
-                session, clock, function, tested, wrong, endless
-            )
             if not all(run.result.passed for run in runs):
                 master_runs(self.lab, name)  # made once for the class; takes no time from the question
-                symptom = KEPT if kept else clock.tried(lambda: find_symptom(self.lab, name, runs), None)
+                symptom = clock.tried(lambda: find_symptom(self.lab, name, runs), None)
         shown_error = shown_error_of(runs, labelled_sources(repaired))
         result = QuestionResult(
             name,
@@ -426,29 +420,6 @@ def _defined_again(
                     f"“{answer}” is defined once more in {repaired.where(again[-1])}: what stands in its own cell counts."
                 )
     return tuple(said)
-
-
-def _answers_differ(
-    session: Session,
-    clock: JudgeClock,
-    function: str,
-    tested: Tested,
-    wrong: Sequence[str],
-    endless: Collection[str],
-) -> bool:
-    """Whether the first test that failed by its values gets different values when run again on the same inputs."""
-    runs = tested.runs
-    failed = next((run for run in runs if not run.result.passed and run.error is None and run.trace), None)
-    if failed is None or not clock.tried(lambda: traces_match(failed.trace, failed.trace), False):
-        return False  # values that cannot be compared
-    status = session.status
-    again, end = _run_in(session, clock, function, failed.test, wrong, endless, {})
-    session.status = status  # the end of the second run does not count
-    return (
-        not end
-        and bool(again.trace)
-        and not clock.tried(lambda: traces_match(again.trace, failed.trace), True)
-    )
 
 
 def shown_error_of(runs: Sequence[TestRun], sources: Sequence[tuple[str, str]]) -> str:
