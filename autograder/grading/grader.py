@@ -9,7 +9,7 @@ student's session, and a scratch cell costs nothing. An answer that is redefined
 it. Imported labs are tested only in a child that stops after each test cell.
 
 What never ends. After a call that takes too long or too much memory, a question's other tests do not run. After a crash they
-do: the next input may be harmless. Each question has its own time (``budgets``). An endless earlier answer is replaced by the
+do: the next input may be harmless. Each question has its own time (``start_turn``). An endless earlier answer is replaced by the
 course's before it is called (``follow_through``).
 """
 
@@ -24,7 +24,6 @@ from typing import Any
 from autograder.course.policy_file import settings, spec
 from autograder.errors import Unreadable
 from autograder.grading import cache_keys
-from autograder.grading.budgets import Budgets
 from autograder.grading.cause import cause_of, where_wrong
 from autograder.grading.cell_errors import failed_cells, names_not_made, stopped_cells, with_cell_error
 from autograder.grading.diagnosis import candidates, with_same_values
@@ -187,7 +186,7 @@ class Grader:
         judged = {name: Judged(question) for name, question in kept.items()}
         with self.zygotes.zygote_for(notebook).session() as session:
             asked = [name for name, _ in spec(self.lab).questions if name not in kept]
-            budgets = Budgets(session, JudgeClock(), asked)
+            session.start_question(session.limits.question_seconds(1) if asked else 0.0)
             outcomes = session.run_cells(sources)
             status = session.status
             stopped = stopped_cells(failed_cells(repaired, outcomes))
@@ -196,10 +195,12 @@ class Grader:
                 notes.append(_naming_the_question(session.note, self.template))
             notes += stopped
             forbidden = self._forbidden(repaired.executed_source(), notes, asked)
-            for name in asked:
-                judged[name] = self._judged(session, budgets, name, repaired, forbidden.get(name, ()), judged)
-            for name in self._to_ask_again(judged, asked, repaired):
-                again = self._judged_at_its_check(session, budgets, name, repaired, judged)
+            for turn, name in enumerate(asked):
+                clock = start_turn(session, turn, 2 * len(asked))
+                judged[name] = self._judged(session, clock, name, repaired, forbidden.get(name, ()), judged)
+            for turn, name in enumerate(self._to_ask_again(judged, asked, repaired), len(asked)):
+                clock = start_turn(session, turn, 2 * len(asked))
+                again = self._judged_at_its_check(session, clock, name, repaired, judged)
                 if again is not None and again.result.points >= judged[name].result.points:
                     judged[name] = again
             kit = no_tools(self.lab) if may_use_kit(self.lab, repaired.executed_source()) else ()
@@ -229,18 +230,17 @@ class Grader:
         return sorted((name for name in failed if place_of[name] < last), key=place_of.__getitem__)
 
     def _judged_at_its_check(
-        self, session: Session, budgets: Budgets, name: str, repaired: Repaired, others: Mapping[str, Judged]
+        self, session: Session, clock: JudgeClock, name: str, repaired: Repaired, others: Mapping[str, Judged]
     ) -> Judged | None:
         """Judge the question in the state after its check cell. None if it has no answer there, or no time is left."""
         check = self.template.test_of[name]
         cells = labelled_sources(repaired)
         place = [label for label, _ in cells].index(check)
-        with budgets.of(name):
-            if not session.stand_after(check) or _graded_name(session, name) == name:
-                return None
+        if not session.stand_after(check) or _graded_name(session, name) == name:
+            return None
         notes: list[str] = []
         forbidden = self._forbidden([source for _, source in cells[: place + 1]], notes, [name])
-        judged = self._judged(session, budgets, name, repaired, forbidden.get(name, ()), others)
+        judged = self._judged(session, clock, name, repaired, forbidden.get(name, ()), others)
         return replace(judged, notes=(*notes, *judged.notes), after=check)
 
     def _nothing(self, submission: Submission, status: str, notes: tuple[str, ...]) -> SubmissionResult:
@@ -282,27 +282,14 @@ class Grader:
     def _judged(
         self,
         session: Session,
-        budgets: Budgets,
-        name: str,
-        repaired: Repaired,
-        forbidden: tuple[str, ...],
-        others: Mapping[str, Judged],
-    ) -> Judged:
-        """Run a question's hidden tests, within its time, on its answer in the session's current child."""
-        session.status = None
-        with budgets.of(name) as clock:
-            return self._question(session, clock, name, repaired, forbidden, others)
-
-    def _question(
-        self,
-        session: Session,
         clock: JudgeClock,
         name: str,
         repaired: Repaired,
         forbidden: tuple[str, ...],
         others: Mapping[str, Judged],
     ) -> Judged:
-        """The question's result with its cause, and the outcomes of its calls if a wrong answer has no known cause."""
+        """Run a question's hidden tests on its answer in the session's current child, and say what is wrong with it."""
+        session.status = None
         notes = []
         points = dict(spec(self.lab).questions)[name]
         function = _graded_name(session, name)
@@ -432,6 +419,15 @@ def shown_error_of(runs: Sequence[TestRun], sources: Sequence[tuple[str, str]]) 
 def labelled_sources(repaired: Repaired) -> list[tuple[str, str]]:
     """The cells that run: (label in notes and errors, source)."""
     return [(cell.grade_id or f"number {cell.number}", cell.run) for cell in repaired.cells if cell.run]
+
+
+def start_turn(session: Session, turn: int, turns: int) -> JudgeClock:
+    """Start a question's turn, of ``turns`` that have equal shares of the time. Returns the clock for judging.
+
+    It may use all time but the later turns' shares: a slow question has plenty, and an endless one costs only itself.
+    """
+    session.start_question(session.limits.question_seconds(turns) * (turns - 1 - turn))
+    return JudgeClock()
 
 
 def run_tests(

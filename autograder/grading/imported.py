@@ -10,8 +10,7 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.course.masters import source_of_import
 from autograder.course.policy_file import spec
-from autograder.grading.budgets import Budgets
-from autograder.grading.grader import Grader, Run, labelled_sources, run_tests, shown_error_of
+from autograder.grading.grader import Grader, Run, labelled_sources, run_tests, shown_error_of, start_turn
 from autograder.grading.repaired import Repaired
 from autograder.grading.submissions import Notebook
 from autograder.grading.time_guard import JudgeClock
@@ -64,18 +63,19 @@ class ImportedGrader(Grader):
         judged = dict(kept)
         points = dict(spec(self.lab).questions)
         tests = tests_of(self.lab)
-        cells, clock = labelled_sources(repaired), JudgeClock()
+        cells = labelled_sources(repaired)
         before = ("the files beside the notebook", FILES_BESIDE.format(lab=self.lab))
         places = {label: place for place, (label, _) in enumerate(cells)}
         asked = [name for name in points if tests.get(name) and name not in kept]
         with self.zygotes.zygote_for(notebook).session() as session:
-            budgets = Budgets(session, clock, asked)
+            session.start_question(session.limits.question_seconds(1) if asked else 0.0)
             outcomes = session.run_cells([before, *cells])[1:]
             notes += [session.note] if session.note else []
-            for name in sorted(asked, key=lambda name: places.get(self.template.test_of[name], len(cells))):
-                with budgets.of(name):
-                    session.stand_after(self.template.test_of[name])
-                    judged[name] = _question(session, clock, name, points[name], tests[name], cells, notes)
+            asked.sort(key=lambda name: places.get(self.template.test_of[name], len(cells)))
+            for turn, name in enumerate(asked):
+                clock = start_turn(session, turn, len(asked))
+                session.stand_after(self.template.test_of[name])
+                judged[name] = _question(session, clock, name, points[name], tests[name], cells, notes)
             status = session.status
         by_cell = {outcome.grade_id: outcome for outcome in outcomes}
         for name in points.keys() - judged.keys():

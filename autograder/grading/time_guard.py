@@ -23,10 +23,9 @@ _Value = TypeVar("_Value")
 
 #: Bytes of address space that judging may add to the process's own: usual tests take a hundredth of it.
 JUDGING_BYTES = 4 << 30
-#: CPU seconds of this process for one hidden test; waiting for the student's code is not counted.
-JUDGING_SECONDS = 30.0
-#: CPU seconds for all judging of one submission: tests, diagnoses and symptoms.
-SUBMISSION_SECONDS = 60.0
+#: CPU seconds of this process for judging a question: its tests, its diagnosis and its symptoms. Waiting for the student's
+#: code is not counted.
+JUDGING_SECONDS = 20.0
 #: CPU seconds for reading one notebook's code.
 READING_SECONDS = 5.0
 #: CPU seconds between two looks whether an import is over.
@@ -119,25 +118,22 @@ def _memory_bounded() -> Iterator[None]:
 
 
 class JudgeClock:
-    """The CPU seconds left for judging one submission: ``seconds`` at first (0: ``SUBMISSION_SECONDS``).
+    """The CPU seconds left for judging one question: ``seconds`` at first (0: ``JUDGING_SECONDS``).
 
     References and imports that a test makes once for the class count too; they take far less.
     """
 
     def __init__(self, seconds: float = 0.0) -> None:
-        self.left = seconds or SUBMISSION_SECONDS
-        #: The seconds reserved for later questions.
-        self.reserved = 0.0
+        self.left = seconds or JUDGING_SECONDS
 
     @contextmanager
     def judging(self) -> Iterator[None]:
-        """``judging`` within the time left. Raises ``JudgedTooLong``."""
-        left = self.left - self.reserved
-        if left <= 0:
+        """``judging`` within half of the time left: the rest is for the next test. Raises ``JudgedTooLong``."""
+        if self.left <= 0:
             raise JudgedTooLong
         began = time.process_time()
         try:
-            with judging(min(left, JUDGING_SECONDS)):
+            with judging(self.left / 2):
                 yield
         finally:
             self.left -= time.process_time() - began

@@ -2,52 +2,20 @@
 
 from __future__ import annotations
 
-import time
+from types import SimpleNamespace
+from typing import Any, cast
 
-import pytest
-
-from autograder.grading import time_guard
-from autograder.grading.budgets import Budgets
-from autograder.grading.time_guard import JudgeClock, JudgedTooLong
+from autograder.grading.grader import start_turn
 from autograder.sandbox.host.reruns import before_line, harmless_part
 from autograder.sandbox.limits import Limits
 
 
-class Recorder:
-    """A session that only notes what is reserved."""
-
-    limits = Limits(total_seconds=40)
-
-    def start_question(self, reserved: float) -> None:
-        self.reserved = reserved
-
-
-def test_each_question_leaves_the_others_what_is_theirs(monkeypatch):
-    session, clock, now = Recorder(), JudgeClock(), [100.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    budgets = Budgets(session, clock, ["one", "two"])
-    assert session.reserved == 10.0
-    with budgets.of("one"):
-        assert session.reserved == 5.0
-        now[0] += 3.0
-    with budgets.of("two"):
-        assert session.reserved == 2.0  # what "one" has left of its own
-        now[0] += 20.0
-    with budgets.of("one"):
-        assert session.reserved == 0.0
-
-
-def test_no_question_spends_the_others_time_to_be_judged(monkeypatch):
-    clock = JudgeClock()
-    each = time_guard.SUBMISSION_SECONDS / 8
-    budgets = Budgets(Recorder(), clock, ["one", "two"])
-    with budgets.of("one"):
-        assert clock.reserved == each
-        clock.left = each
-        with pytest.raises(JudgedTooLong), clock.judging():
-            raise AssertionError("nothing of this question is judged any more")
-    with budgets.of("two"), clock.judging():
-        pass
+def test_each_question_leaves_the_later_turns_what_is_theirs():
+    reserved: list[float] = []
+    session = SimpleNamespace(limits=Limits(total_seconds=40), start_question=reserved.append)
+    for turn in range(4):
+        start_turn(cast(Any, session), turn, 4)
+    assert reserved == [7.5, 5.0, 2.5, 0.0]
 
 
 CELL = "import math\nx = 1; y = f(x)\n\n\n@cache\ndef g():\n    return 1\n\n\nfor i in g():\n    while True:\n        pass"
