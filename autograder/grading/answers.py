@@ -110,10 +110,10 @@ def put_tests_after_answers(result: Repaired, template: Template, put_back: Coll
 
 
 def put_back_graded_by_hand(result: Repaired, template: Template) -> None:
-    """Give each manually graded answer a cell with the text written for it, found near its place or elsewhere."""
+    """Give each manually graded answer a cell. An empty written answer gets what the student wrote in other cells of text."""
     texts = {cell.source.strip() for cell in template.cells}
     own = [cell for cell in result.cells if _is_own_text(cell, texts)]
-    gaps: dict[tuple[int, int], list[str]] = defaultdict(list)
+    filled: dict[bool, list[str]] = defaultdict(list)
     for grade_id in template.by_hand:
         mine = [cell for cell in result.cells if cell.grade_id == grade_id]
         received = template.named[grade_id]
@@ -130,47 +130,26 @@ def put_back_graded_by_hand(result: Repaired, template: Template) -> None:
             chosen.node.metadata = nbformat.from_dict(dict(received.metadata))
             if len(mine) > 1:
                 _say_which_counts(result, {}, {(len(mine), chosen is mine[-1]): [grade_id]})
-        if changed:
+        if changed or own:
             result.written.add(grade_id)
-        else:
-            gaps[_gap(result.cells, template.places[grade_id])].append(grade_id)
-    near = {gap: _texts_between(result.cells, gap, own) for gap in gaps}
-    used = {id(cell) for cells in near.values() for cell in cells}
-    far = [cell for cell in own if id(cell) not in used]
-    filled: dict[tuple[bool, bool], list[str]] = defaultdict(list)
-    for gap, names in gaps.items():
-        for number, name in enumerate(names):
-            one_each = len(near[gap]) == len(names)
-            cells = [near[gap][number]] if one_each else near[gap] or far
-            missing = all(cell.grade_id != name for cell in result.cells)
-            if cells:
-                _fill(result, template, name, cells, one_each)
-                filled[missing, bool(near[gap])].append(name)
-            elif missing:
-                _put_back(result, template, name, [])
-                result.note("empty", name)
-    for (missing, is_near), names in filled.items():
+        if not changed and own:
+            _fill(mine[-1] if mine else _put_back(result, template, grade_id, []), own)
+            filled[not mine].append(grade_id)
+        elif not mine:
+            _put_back(result, template, grade_id, [])
+            result.note("empty", grade_id)
+    for missing, names in filled.items():
         cell = "The cell" if len(names) == 1 else "Each of the cells"
         state = "missing" if missing else "left empty"
-        text = "the text near its place" if is_near else "what stands in other cells of text"
         result.note_choice(
-            f"{cell} of the written answer{'s' * (len(names) > 1)} {quoted(names)} was {state}; {text} counts."
+            f"{cell} of the written answer{'s' * (len(names) > 1)} {quoted(names)} was {state}; "
+            "what stands in other cells of text counts."
         )
 
 
-def _fill(result: Repaired, template: Template, name: str, found: Sequence[Cell], its_own: bool) -> None:
-    """Put the texts into a written answer's cell. If that cell is missing, the answer's own text becomes it."""
-    result.written.add(name)
-    mine = [cell for cell in result.cells if cell.grade_id == name]
-    if its_own and not mine and found[0].node.cell_type == "markdown" and not found[0].added:
-        [cell] = found
-        cell.node.metadata = nbformat.from_dict(dict(template.named[name].metadata))
-        cell.grade_id, cell.place = name, template.places[name]
-        return
-    parts = [cell.added or cell.source for cell in found]
-    cell = mine[-1] if mine else _put_back(result, template, name, parts)
-    cell.node.source = "\n\n".join(parts)
-    cell.node.metadata = nbformat.from_dict(dict(template.named[name].metadata))
+def _fill(cell: Cell, found: Sequence[Cell]) -> None:
+    """Put the texts of these cells and their pictures into a written answer's cell."""
+    cell.node.source = "\n\n".join(one.added or one.source for one in found)
     pictures: dict[str, Any] = {}
     for one in found:
         pictures |= one.node.get("attachments", {})
@@ -183,37 +162,16 @@ def _put_back(result: Repaired, template: Template, grade_id: str, parts: Sequen
     node = copy.deepcopy(template.named[grade_id])
     node.source = "\n\n".join(parts) or node.source
     cell = Cell(node, grade_id, place=template.places[grade_id])
-    result.cells.insert(_gap(result.cells, template.places[grade_id])[0] + 1, cell)
+    result.cells.insert(place_for(result.cells, template.places[grade_id]), cell)
     return cell
 
 
 def place_for(cells: Sequence[Cell], place: int) -> int:
-    """The position of a restored cell: after the last named cell that precedes it in the master, else first."""
-    before = [
-        (cell.place, i)
-        for i, cell in enumerate(cells)
-        if cell.grade_id is not None and cell.place is not None and cell.place < place
-    ]
-    return max(before)[1] + 1 if before else 0
-
-
-def _gap(cells: Sequence[Cell], place: int) -> tuple[int, int]:
-    """The positions of the nearest known cells before and after a place in the master."""
+    """The position of a restored cell: after the nearest cell that precedes it in the master, else first."""
     before = [
         (cell.place, i) for i, cell in enumerate(cells) if cell.place is not None and cell.place < place
     ]
-    first = max(before)[1] if before else -1
-    last = next(
-        (i for i in range(first + 1, len(cells)) if (known := cells[i].place) is not None and known > place),
-        len(cells),
-    )
-    return first, last
-
-
-def _texts_between(cells: Sequence[Cell], gap: tuple[int, int], own: Sequence[Cell]) -> list[Cell]:
-    first, last = gap
-    inside = {id(cell) for cell in cells[max(first, 0) : last]}
-    return [cell for cell in own if id(cell) in inside]
+    return max(before)[1] + 1 if before else 0
 
 
 def _is_own_text(cell: Cell, given: set[str]) -> bool:
