@@ -189,11 +189,9 @@ class Grader:
             session.start_question(session.limits.question_seconds(1) if asked else 0.0)
             outcomes = session.run_cells(sources)
             status = session.status
-            stopped = stopped_cells(failed_cells(repaired, outcomes))
-            why = session.note.partition(" was stopped: ")[2]
-            if session.note and not (why and any(one.endswith(f"` was stopped: {why}") for one in stopped)):
-                notes.append(_naming_the_question(session.note, self.template))
-            notes += stopped
+            if " was not run: " in session.note:
+                notes.append(session.note)
+            notes += stopped_cells(failed_cells(repaired, outcomes))
             forbidden = self._forbidden(repaired.executed_source(), notes, asked)
             for turn, name in enumerate(asked):
                 clock = start_turn(session, turn, 2 * len(asked))
@@ -488,16 +486,6 @@ def _run_in(
         trace = tuple(student.trace) if student is not None else ()
         message = STATUSES[gone.reason].test_message
         return TestRun(test, TestResult(test.title, False, message), trace), gone.reason
-
-
-def _naming_the_question(note: str, template: Template) -> str:
-    """The sandbox's note about a cell, naming the question to which the cell belongs."""
-    for question, test_id in template.test_of.items():
-        if note.startswith(f"The cell {test_id} "):
-            return note.replace(f"The cell {test_id}", f"The public check of “{question}”", 1)
-        if note.startswith(f"The cell {question} "):
-            return note.replace(f"The cell {question}", f"The answer cell of “{question}”", 1)
-    return note
 
 
 def _graded_name(session: Session, question: str) -> str:
