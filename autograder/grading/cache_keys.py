@@ -72,7 +72,7 @@ def context_of(lab: str, limits: Limits) -> Context:
     described = {name: _described(lab, name) for name, _ in spec(lab).questions}
     questions = {n: _question_digest(lab, n, points, described[n]) for n, points in spec(lab).questions}
     prices = [(name, sorted(settings().lab(lab).rubric.get(name, {}).items())) for name in described]
-    texts = [one.text for statements in described.values() for one in statements if one.text]
+    texts = [text for files in described.values() for _, text in files]
     return Context(lab, shared, questions, digest(*texts, repr(prices)))
 
 
@@ -112,21 +112,16 @@ def _questions_folder(lab: str) -> Path:
     return course_root() / "autograder" / "questions" / f"m{lab}"
 
 
-def _question_digest(lab: str, question: str, points: float, described: Sequence[_Statement]) -> str:
+def _question_digest(lab: str, question: str, points: float, described: Sequence[tuple[str, str]]) -> str:
     forbidden = (*settings().lab(lab).forbid.get(question, ()), settings().forbidden)
     # The names of an imported lab's hidden test cells; their code is part of "the master's answers".
     moved = [course_header(lab).get(entry) for entry in ("outside", "in_place")]
-    return digest(*(statement.run for statement in described), repr(moved), repr(float(points)), *forbidden)
+    return digest(*(code for code, _ in described), repr(moved), repr(float(points)), *forbidden)
 
 
-def _described(lab: str, question: str) -> list[_Statement]:
-    """The statements of all files that describe a question."""
-    files = _files_named(_questions_folder(lab), question)
-    return [statement for file in sorted(files) for statement in _statements(files[file])]
-
-
-def _files_named(folder: Path, question: str) -> dict[str, str]:
-    """Name -> source of a question's file and of all files in the lab's folder that it imports, directly or not."""
+def _described(lab: str, question: str) -> list[tuple[str, str]]:
+    """``_code_and_text`` of a question's file and of all files in the lab's folder that it imports, directly or not."""
+    folder = _questions_folder(lab)
     waiting, sources = [question], dict[str, str]()
     while waiting:
         name = waiting.pop()
@@ -135,31 +130,21 @@ def _files_named(folder: Path, question: str) -> dict[str, str]:
             waiting += re.findall(
                 rf"autograder\.{folder.parent.name}\.{folder.name}\.(\w+) import", sources[name]
             )
-    return sources
-
-
-@dataclass(frozen=True)
-class _Statement:
-    """Digests of a top-level statement without comments: the code that runs, and the text for people."""
-
-    run: str
-    text: str
+    return [_code_and_text(sources[name]) for name in sorted(sources)]
 
 
 @lru_cache(maxsize=1024)
-def _statements(source: str) -> list[_Statement]:
-    return [_statement(node) for node in ast.parse(source).body]
-
-
-def _statement(node: ast.stmt) -> _Statement:
-    """Digest a statement. The cost, reason and hint of a misconception are text; all else is code."""
-    original = ast.dump(node)
-    marks = [mark for mark in getattr(node, "decorator_list", []) if _is_misconception(mark)]
-    for mark in marks:
-        mark.keywords = [keyword for keyword in mark.keywords if keyword.arg not in _TOLD]
-    if marks and isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
-        node.body = node.body[1:] or [ast.Pass()]
-    return _Statement(digest(ast.dump(node)), digest(original) if marks else "")
+def _code_and_text(source: str) -> tuple[str, str]:
+    """Digests of a file's code, and of what its misconceptions cost and tell people. Comments count for neither."""
+    tree, told = ast.parse(source), []
+    for node in tree.body:
+        marks = [mark for mark in getattr(node, "decorator_list", []) if _is_misconception(mark)]
+        told += [ast.dump(node)] if marks else []
+        for mark in marks:
+            mark.keywords = [keyword for keyword in mark.keywords if keyword.arg not in _TOLD]
+        if marks and isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return digest(ast.dump(tree)), digest(*told)
 
 
 #: The arguments of ``question.misconception`` that change only points and words.
