@@ -32,11 +32,10 @@ from autograder.grading.off_limits import KIT_PARTS, forbidden_used, may_use_kit
 from autograder.grading.repair import Template, kept_name, repair
 from autograder.grading.repaired import Repaired
 from autograder.grading.rubric import NOT_RUN, paid_anew, points_earned
-from autograder.grading.submissions import Notebook, Submission
+from autograder.grading.submissions import Submission
 from autograder.grading.symptoms import KEPT, find_symptom
 from autograder.grading.task import Task
 from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
-from autograder.grading.zygotes import Zygotes
 from autograder.judging.run import HiddenTest, TestRun, master_runs, run_test, tests_of
 from autograder.judging.safe_errors import safe_error
 from autograder.questions.engine.as_tests import outcomes_seen
@@ -51,7 +50,7 @@ from autograder.results import (
     TestResult,
 )
 from autograder.sandbox.host.rpc import StudentError, StudentGone
-from autograder.sandbox.host.session import Session
+from autograder.sandbox.host.session import Session, Zygote
 from autograder.sandbox.host.student import Student
 
 _TOO_LONG_TO_READ = "The code takes too long to search for forbidden functions: a person must look at it."
@@ -112,16 +111,16 @@ class Judged:
 
 @dataclass(frozen=True)
 class Grader:
-    """Grades submissions of one lab with launched zygotes. ``context`` digests everything but the submission."""
+    """Grades submissions of one lab with a launched zygote. ``context`` digests everything but the submission."""
 
     lab: str
-    zygotes: Zygotes
+    zygote: Zygote
     template: Template
     context: cache_keys.Context
 
     def grade(self, task: Task) -> SubmissionResult:
         """Grade one submission. Questions whose key is unchanged keep their earlier result."""
-        with ends_after(self.zygotes.plain.limits.total_seconds):
+        with ends_after(self.zygote.limits.total_seconds):
             return self._grade(task)
 
     def _grade(self, task: Task) -> SubmissionResult:
@@ -142,7 +141,7 @@ class Grader:
         if task.earlier is not None and task.earlier.keys.get("rubric") != keys["rubric"]:
             kept = {name: paid_anew(self.lab, question) for name, question in kept.items()}
         run = _taken_over(task.earlier, repaired, kept, spec(self.lab).questions)
-        run = run or self._run(repaired, kept, notebook)
+        run = run or self._run(repaired, kept)
         failed = failed_cells(repaired, run.outcomes)
         questions = tuple(with_cell_error(one, repaired, self.template, failed) for one in run.questions)
         lacking = names_not_made(questions, repaired)
@@ -179,12 +178,12 @@ class Grader:
         }
         return {cell: "".join(of_cell) for cell, of_cell in lines.items()}
 
-    def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult], notebook: Notebook) -> Run:
+    def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult]) -> Run:
         """Run the notebook's cells, then test the questions that are not ``kept``."""
         sources = labelled_sources(repaired)
         notes: list[str] = []
         judged = {name: Judged(question) for name, question in kept.items()}
-        with self.zygotes.zygote_for(notebook).session() as session:
+        with self.zygote.session() as session:
             asked = [name for name, _ in spec(self.lab).questions if name not in kept]
             session.start_question(session.limits.question_seconds(1) if asked else 0.0)
             outcomes = session.run_cells(sources)

@@ -12,7 +12,6 @@ from autograder.course.masters import source_of_import
 from autograder.course.policy_file import spec
 from autograder.grading.grader import Grader, Run, labelled_sources, run_tests, shown_error_of, start_turn
 from autograder.grading.repaired import Repaired
-from autograder.grading.submissions import Notebook
 from autograder.grading.time_guard import JudgeClock
 from autograder.judging.imported_cell import hidden_lines
 from autograder.judging.run import HiddenTest, earned, tests_of
@@ -57,7 +56,7 @@ class ImportedGrader(Grader):
         """Test cells keep the outputs of their run."""
         return {}
 
-    def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult], notebook: Notebook) -> Run:
+    def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult]) -> Run:
         """Run the notebook's cells, then test the questions that are not ``kept``, each after its cell."""
         notes: list[str] = []
         judged = dict(kept)
@@ -67,7 +66,7 @@ class ImportedGrader(Grader):
         before = ("the files beside the notebook", FILES_BESIDE.format(lab=self.lab))
         places = {label: place for place, (label, _) in enumerate(cells)}
         asked = [name for name in points if tests.get(name) and name not in kept]
-        with self.zygotes.zygote_for(notebook).session() as session:
+        with self.zygote.session() as session:
             session.start_question(session.limits.question_seconds(1) if asked else 0.0)
             outcomes = session.run_cells([before, *cells])[1:]
             notes += [session.note] if session.note else []

@@ -269,7 +269,6 @@ class Notebook:
     #: SHA-256 of the bytes, ``MISSING`` with a digest of the notes, or "" if the file cannot be read.
     digest: str = ""
     trouble: str = ""
-    names_torch: bool = False
 
     def with_bytes(self) -> Notebook:
         """The notebook with its bytes, read again if they were dropped."""
@@ -296,7 +295,7 @@ def read(submission: Submission, lab: str) -> Notebook:
         return Notebook(submission, lab, trouble=str(reason))
     except Exception as error:  # one student's file must not end the run
         return Notebook(submission, lab, trouble=f"The notebook could not be read ({type(error).__name__}).")
-    return Notebook(submission, lab, raw, digest=hashlib.sha256(raw).hexdigest(), names_torch=b"torch" in raw)
+    return Notebook(submission, lab, raw, digest=hashlib.sha256(raw).hexdigest())
 
 
 def _bytes_of(path: Path) -> bytes:

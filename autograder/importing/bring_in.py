@@ -32,7 +32,7 @@ from autograder.grading.imported import grader_of
 from autograder.grading.repair import Template
 from autograder.grading.submissions import Notebook, Submission
 from autograder.grading.task import Task
-from autograder.grading.zygotes import Zygotes
+from autograder.grading.zygotes import zygote_of
 from autograder.importing.notebook import master_text, read_source
 from autograder.judging.movable import GradedCell, graded_cells
 from autograder.judging.run import set_salt, tests_of
@@ -130,11 +130,11 @@ def own_answers(lab: str) -> Iterator[Callable[[], SubmissionResult]]:
     with tempfile.TemporaryDirectory(prefix="coursekit-") as name:
         home = Path(name)
         submission = Submission("the source itself", home / "own.ipynb")
-        task = Task(Notebook(submission, lab, raw, names_torch=b"torch" in raw))
+        task = Task(Notebook(submission, lab, raw))
         write_kit(lab, home / "coursekit")
         limits = limits_of(lab)
-        with Zygotes.of(lab, home / "coursekit", data_files(lab), limits) as zygotes:
-            yield lambda: grader_of(lab)(lab, zygotes, Template.of(lab), context_of(lab, limits)).grade(task)
+        with zygote_of(lab, home / "coursekit", data_files(lab), limits) as zygote:
+            yield lambda: grader_of(lab)(lab, zygote, Template.of(lab), context_of(lab, limits)).grade(task)
 
 
 def _forget(lab: str) -> None:

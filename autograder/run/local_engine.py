@@ -1,6 +1,6 @@
-"""The local engine: as many workers as cores, each with a copy of the zygotes; a worker that dies is replaced.
+"""The local engine: as many workers as cores, each with a copy of the zygote; a worker that dies is replaced.
 
-Importing the libraries of sandbox and harness takes seconds. So the zygotes are launched while the plan is made, and the
+Importing the libraries of sandbox and harness takes seconds. So the zygote is launched while the plan is made, and the
 workers are forked from this process after it has imported what they need.
 """
 
@@ -19,11 +19,11 @@ from typing import Any
 
 from autograder.errors import GradingError
 from autograder.grading.task import Assignment, Task
-from autograder.grading.zygotes import Zygotes
 from autograder.judging.run import tests_of
 from autograder.questions.engine.answers import answers_of
 from autograder.results import SubmissionResult
 from autograder.run.worker import Attempts, Worker, serve
+from autograder.sandbox.host.session import Zygote
 
 #: After this many workers in a row that end before they are ready, no more are started.
 _NEVER_READY = 3
@@ -31,7 +31,7 @@ _NEVER_READY = 3
 
 @contextmanager
 def grade_all(
-    tasks: Iterable[Task], assignment: Assignment, jobs: int, zygotes: Zygotes
+    tasks: Iterable[Task], assignment: Assignment, jobs: int, zygote: Zygote
 ) -> Iterator[Iterator[SubmissionResult]]:
     """Grade ``tasks`` on this machine, beginning now; yields results as they come. A task whose worker dies is tried once more.
 
@@ -44,7 +44,7 @@ def grade_all(
         answers_of(assignment.lab)
     tasks, workers = iter(tasks), list[Worker]()
     try:
-        workers += [ForkedWorker(assignment, zygotes.clone()) for _ in range(jobs)]
+        workers += [ForkedWorker(assignment, zygote.clone()) for _ in range(jobs)]
         for worker in workers:  # each gets its first task when it is ready
             worker.task = next(tasks, None)
         yield _results(tasks, assignment, workers)
@@ -55,19 +55,19 @@ def grade_all(
 class ForkedWorker(Worker):
     """A worker process that is forked from this process."""
 
-    def __init__(self, assignment: Assignment, zygotes: Zygotes):
+    def __init__(self, assignment: Assignment, zygote: Zygote):
         ours, theirs = socket.socketpair()
         self.connection = Connection(ours.detach())
         self.ready = False
         self.task = None
-        keep = [theirs.fileno(), *zygotes.descriptors()]
+        keep = [theirs.fileno(), *zygote.descriptors()]
         context: Any = multiprocessing.get_context("fork")
         self.forked = context.Process(
-            target=_serve_in_copy, args=(theirs.detach(), zygotes, keep), daemon=True
+            target=_serve_in_copy, args=(theirs.detach(), zygote, keep), daemon=True
         )
         self.forked.start()
         os.close(keep[0])
-        zygotes.close()  # the forked process has them
+        zygote.close()  # the forked process has it
         self._send(assignment)
 
     def _wait(self, seconds: float) -> bool:
@@ -79,7 +79,7 @@ class ForkedWorker(Worker):
         self.forked.join()
 
 
-def _serve_in_copy(descriptor: int, zygotes: Zygotes, keep: list[int]) -> None:
+def _serve_in_copy(descriptor: int, zygote: Zygote, keep: list[int]) -> None:
     """Run a worker in the forked process, after closing the descriptors that are not its own."""
     gc.freeze()  # inherited objects are never collected here: a connection would close another's descriptor
     lowest = 3
@@ -87,7 +87,7 @@ def _serve_in_copy(descriptor: int, zygotes: Zygotes, keep: list[int]) -> None:
         os.closerange(lowest, kept)
         lowest = kept + 1
     os.closerange(lowest, os.sysconf("SC_OPEN_MAX"))
-    serve(Connection(descriptor), zygotes)
+    serve(Connection(descriptor), zygote)
 
 
 def _stop(workers: list[Worker]) -> None:

@@ -19,13 +19,14 @@ from autograder.course.visible_files import data_files, write_kit
 from autograder.errors import UserError
 from autograder.files import require_apart, sole_writer
 from autograder.grading.submissions import Submission, find_submissions, read_class
-from autograder.grading.zygotes import Zygotes, cores
+from autograder.grading.zygotes import cores, zygote_of
 from autograder.results import SubmissionResult
 from autograder.run.store import STORE, ResultStore
 from autograder.run.world_readable import refuse_world_readable
+from autograder.sandbox.host.session import Zygote
 from autograder.sandbox.limits import Limits
 
-# Stages import their slow modules themselves: the zygotes start meanwhile.
+# Stages import their slow modules themselves: the zygote starts meanwhile.
 if TYPE_CHECKING:
     from autograder.gradebook.final_points import TeacherMarks
     from autograder.grading.task import Assignment, Task
@@ -81,10 +82,11 @@ def run(
     private = (submitted, out)
     with ExitStack() as stack:
         kit = stack.enter_context(_kit(lab))
-        zygotes = stack.enter_context(Zygotes.of(lab, kit, data_files(lab), Limits(), private))
+        zygote = zygote_of(lab, kit, data_files(lab), Limits(), private)
+        stack.callback(zygote.close)
         notebooks = read_class(class_, lab)
         if engine == "local" and (force or not (out / STORE).exists()):
-            zygotes.launch(notebooks)  # early: the following imports take seconds
+            zygote.launch()  # early: the following imports take seconds
         stack.enter_context(sole_writer(out))
         absent = [s for s in _absent(class_) if students is None or s.student in students]
         class_, notebooks = class_ + absent, notebooks + read_class(absent, lab)
@@ -93,7 +95,7 @@ def run(
         from autograder.grading.task import Assignment
         from autograder.run.plan import make_plan
 
-        grade_all = engine_named(engine, zygotes)
+        grade_all = engine_named(engine, zygote)
         with ResultStore(out / STORE) as store:
             before, keys = store.context(lab), store.keys(lab)
         assignment = Assignment.of(lab, limits_of(lab), kit, private)
@@ -106,7 +108,7 @@ def run(
         results: Iterator[SubmissionResult] = iter(())
         if plan.to_grade:
             if engine == "local":
-                zygotes.launch(plan.to_grade)
+                zygote.launch()
             tasks, most = _tasks(plan, lab, out, force), min(jobs or cores(), len(plan.to_grade))
             # Workers are forked before the store is opened and before the writer's imports.
             results = stack.enter_context(grade_all(tasks, assignment, most))
@@ -138,15 +140,15 @@ def _absent(class_: list[Submission]) -> list[Submission]:
     ]
 
 
-def engine_named(name: str, zygotes: Zygotes) -> Engine:
+def engine_named(name: str, zygote: Zygote) -> Engine:
     """The engine ``local``, ``dask`` (a cluster on this machine) or ``dask:ADDRESS``. Raises ``UserError`` for other names.
 
-    ``zygotes`` are this machine's, for the local engine.
+    ``zygote`` is this machine's, for the local engine.
     """
     if name == "local":
         from autograder.run.local_engine import grade_all as grade_here
 
-        return partial(grade_here, zygotes=zygotes)
+        return partial(grade_here, zygote=zygote)
     if name == "dask" or name.startswith("dask:"):
         try:
             from autograder.run.dask_engine import grade_all as grade_on_dask
@@ -186,14 +188,11 @@ def record(
 
 
 def _tasks(plan: Plan, lab: str, out: Path, force: bool) -> Iterator[Task]:
-    """Yield the tasks. Each notebook is read only when its task is requested: a class may not fit into memory.
-
-    Submissions that do not need PyTorch come first.
-    """
+    """Yield the tasks. Each notebook is read only when its task is requested: a class may not fit into memory."""
     from autograder.grading.task import Task
 
     with ResultStore(out / STORE) as store:
-        for notebook in sorted(plan.to_grade, key=lambda notebook: notebook.names_torch):
+        for notebook in plan.to_grade:
             earlier = None if force else store.get(lab, notebook.submission.student)
             yield Task(notebook.with_bytes(), None if earlier is None or earlier.fault else earlier)
 

@@ -31,8 +31,9 @@ from autograder.errors import GradingError, UserError, require_assertions
 from autograder.grading.cache_keys import harness_digest, library_versions
 from autograder.grading.task import Assignment, Task
 from autograder.grading.time_guard import HalfImported
-from autograder.grading.zygotes import Zygotes
+from autograder.grading.zygotes import zygote_of
 from autograder.results import FAULT_NOTE, STRONGEST, SubmissionResult
+from autograder.sandbox.host.session import Zygote
 from autograder.startup.one_thread import ONE_THREAD
 
 #: The name of a worker's process.
@@ -45,8 +46,8 @@ ENDS_WITHIN = 2.0
 TRIES = 2
 
 
-def make_grader(assignment: Assignment, zygotes: Zygotes | None = None) -> Any:
-    """A grader with a started zygote. The caller closes ``grader.zygotes``."""
+def make_grader(assignment: Assignment, zygote: Zygote | None = None) -> Any:
+    """A grader with a started zygote. The caller closes ``grader.zygote``."""
     from autograder.course import policy_file
     from autograder.grading.imported import grader_of
     from autograder.judging.run import set_salt
@@ -56,12 +57,12 @@ def make_grader(assignment: Assignment, zygotes: Zygotes | None = None) -> Any:
     _same_version(assignment)
     policy_file.use(assignment.settings)
     set_salt(assignment.settings.salt)
-    zygotes = zygotes or Zygotes.of(
+    zygote = zygote or zygote_of(
         assignment.lab, assignment.kit, assignment.data, assignment.limits, assignment.private
     )
-    zygotes.use(assignment.limits)
-    zygotes.plain.wait_ready()
-    return grader_of(assignment.lab)(assignment.lab, zygotes, assignment.template, assignment.context)
+    zygote.limits = assignment.limits
+    zygote.wait_ready()
+    return grader_of(assignment.lab)(assignment.lab, zygote, assignment.template, assignment.context)
 
 
 def _same_version(assignment: Assignment) -> None:
@@ -73,10 +74,10 @@ def _same_version(assignment: Assignment) -> None:
             raise UserError(f"The worker on {platform.node()} cannot grade: it needs {words}.")
 
 
-def serve(connection: Connection, zygotes: Zygotes | None = None) -> None:
+def serve(connection: Connection, zygote: Zygote | None = None) -> None:
     """Receive the assignment, then grade each task that comes until the connection closes.
 
-    ``zygotes`` were made for this worker; without them it starts its own.
+    ``zygote`` was made for this worker; without it the worker starts its own.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
@@ -84,7 +85,7 @@ def serve(connection: Connection, zygotes: Zygotes | None = None) -> None:
     with contextlib.suppress(OSError):  # its name in ps and top, on Linux
         Path("/proc/self/comm").write_text(NAME)
     try:
-        grader = make_grader(connection.recv(), zygotes)
+        grader = make_grader(connection.recv(), zygote)
     except EOFError:  # the starter had no task, or has ended
         return
     except UserError as error:
@@ -104,7 +105,7 @@ def serve(connection: Connection, zygotes: Zygotes | None = None) -> None:
     except HalfImported as trouble:  # the starter makes another worker, which tries the task again
         print(f"A worker ends, because {trouble} was only half imported.", file=sys.stderr)
     finally:
-        grader.zygotes.close()
+        grader.zygote.close()
 
 
 def _end_with_starter(descriptor: int) -> None:
@@ -124,16 +125,16 @@ def _graded(grader: Any, task: Task) -> tuple[str, Any]:
 
     set_salt(task.salt or settings().salt)
     try:
-        return "done", _with_isolation(grader.grade(task), grader.zygotes, task)
+        return "done", _with_isolation(grader.grade(task), grader.zygote, task)
     except UserError as error:
         return "cannot", str(error)
     except Exception:
         return "fault", traceback.format_exc()
 
 
-def _with_isolation(result: SubmissionResult, zygotes: Zygotes, task: Task) -> SubmissionResult:
+def _with_isolation(result: SubmissionResult, zygote: Zygote, task: Task) -> SubmissionResult:
     """The result with its level of isolation: the weaker one, if questions of an earlier run count."""
-    isolation = zygotes.zygote_for(task.notebook).isolation if result.tested else STRONGEST
+    isolation = zygote.isolation if result.tested else STRONGEST
     if task.earlier is not None and len(result.tested) < len(result.questions) and isolation == STRONGEST:
         isolation = task.earlier.isolation
     return replace(result, isolation=isolation)

@@ -57,7 +57,7 @@ def test_a_worker_draws_from_the_tasks_salt_and_from_the_courses_again_for_the_n
     seen: list[float] = []
 
     class Grader:
-        zygotes = None
+        zygote = None
 
         def grade(self, task: Task) -> None:
             seen.append(drawn())

@@ -135,18 +135,17 @@ class ZygoteProcess:
             }
         )
 
-    def clone(self, modules: Sequence[str] = ()) -> Self:
-        """A forked copy of the process that imports further modules; ``wait_ready`` waits for them.
+    def clone(self) -> Self:
+        """A forked copy of the process; ``wait_ready`` waits for it.
 
         It ends with this process. If it ends before, its next ``wait_ready`` launches a new process.
         """
         self.launch()
         assert self._control is not None
-        modules_of_both = (*self.modules, *modules)
-        copy = type(self)(self.kit, self.data, self.limits, modules_of_both, self.least, self.private)
+        copy = type(self)(self.kit, self.data, self.limits, self.modules, self.least, self.private)
         ours, theirs = socket.socketpair()
         try:
-            self._control.send({"clone": list(modules), "outer_uid": outer_uid()}, theirs.fileno())
+            self._control.send({"clone": outer_uid()}, theirs.fileno())
         except OSError:  # the process has ended, and may have reported why
             ours.close()
             answer = self._receive(SPAWN_SECONDS)

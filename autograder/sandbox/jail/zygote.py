@@ -4,8 +4,8 @@ It is launched as a new interpreter (``python zygote.py DESCRIPTOR``), so that i
 configuration from the control socket. It neither runs a student's code nor reads data from a student.
 
 Control messages are JSON lines. In: the configuration, then ``{"spawn": limits}`` with the descriptor of the session's
-socket, ``{"reap": pid}``, or ``{"clone": modules, "outer_uid": uid}`` with the descriptor of a control socket, on which a
-copy of this process serves after importing those modules. Out: ``{"ready": isolation}`` or ``{"error": sentence}``;
+socket, ``{"reap": pid}``, or ``{"clone": uid}`` with the descriptor of a control socket, on which a copy of this process
+serves. Out: ``{"ready": isolation}`` or ``{"error": sentence}``;
 ``{"pid": pid, "scratch": folder, "elsewhere": folders}`` with the child's pidfd; ``{"status": wait status,
 "cpu": seconds, "peak": bytes more than at the fork}``.
 """
@@ -302,7 +302,7 @@ def serve(control: Control, jail: Any, lab_shell: Any) -> None:
             if (copy := os.fork()) == 0:
                 control.socket.close()
                 control = Control(socket.socket(fileno=descriptor))
-                if not prepare_clone(control, jail, message):
+                if not prepare_clone(control, jail, message["clone"]):
                     return
             else:
                 jail.clones.add(copy)
@@ -322,24 +322,17 @@ def serve(control: Control, jail: Any, lab_shell: Any) -> None:
     jail.close()
 
 
-def prepare_clone(control: Control, jail: Any, message: dict[str, Any]) -> bool:
-    """In the copy: import the modules and report. Returns False if they cannot be imported.
+def prepare_clone(control: Control, jail: Any, outer_uid: int) -> bool:
+    """In the copy: get ready and report. Returns False if that fails.
 
     Its submissions run under another host user id, because limits per user and the right to send signals depend on it.
     """
-    modules = message["clone"]
-    jail.become_clone(message["outer_uid"])
-    gc.disable()
+    jail.become_clone(outer_uid)
     try:
-        import_modules(modules)
         jail.measure_baseline()
     except Exception as error:
         control.answer({"error": in_words(error)})
         return False
-    if modules:
-        gc.collect()
-        gc.freeze()
-    gc.enable()
     control.answer({"ready": jail.isolation})
     return True
 
