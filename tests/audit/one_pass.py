@@ -19,7 +19,6 @@ from autograder.course.masters import solution, solution_source
 from autograder.course.policy_file import spec
 from autograder.judging.run import run_question, salt, set_salt
 from autograder.sandbox.host.student import Student
-from tests.audit.slips import slips_of
 from tests.audit.styles import REFUSED, TOGETHER, varied
 
 #: What no question asks for: it earns next to nothing, and its card is red and does not say that the function raised an error.
@@ -39,8 +38,6 @@ RUBBISH = {
     "made-up numbers": (1e9, 1e9, 0.5, 0.5),
     "made-up numbers within reach": (10, 10, 0.5, 0.5),
 }
-#: More than this share of its points a slip keeps.
-LITTLE = 0.4
 #: The inputs are drawn from this salt, whatever a test before has set: no verdict of the pass is luck.
 SALT = "no salt set: development only"
 
@@ -54,7 +51,7 @@ def faults(lab: str, question: str, drawn: str = SALT) -> list[str]:
         with patch.context() as longer:
             longer.setattr(questions, "AGAIN_SECONDS", 20.0)
             found = audit_question(lab, question, dict(spec(lab).questions)[question]).sentences
-        parts = [_paid_once, _nothing_given_away, _slips, _honest_variations, _rubbish]
+        parts = [_paid_once, _nothing_given_away, _honest_variations, _rubbish]
         return [*found, *(fault for part in parts for fault in part(lab, question))]
 
 
@@ -111,17 +108,6 @@ def _card(lab: str, question: str, answer: Any) -> list[str]:
     """What is red on the card."""
     verdict = judge(lab, question, in_a_notebook(answer, solution(lab)))
     return [f"“{mark.title}” {mark.hint}" for mark in verdict.marks if not mark.passed]
-
-
-def _slips(lab: str, question: str) -> Iterator[str]:
-    """A slip where two features meet costs a little, and the card shows it."""
-    points = dict(spec(lab).questions)[question]
-    for name, answer in slips_of(lab, question).items():
-        kept = audit_answer(lab, question, points, "slip", name, answer).points / points
-        if not LITTLE < kept < 1:
-            yield f"slip “{name}”: it keeps {kept:.0%} of the points and should lose a little"
-        if not _card(lab, question, answer):
-            yield f"slip “{name}”: its card is green"
 
 
 def _honest_variations(lab: str, question: str) -> Iterator[str]:
