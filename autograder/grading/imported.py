@@ -15,7 +15,6 @@ from autograder.grading.repaired import Repaired
 from autograder.grading.time_guard import JudgeClock
 from autograder.judging.imported_cell import hidden_lines
 from autograder.judging.run import HiddenTest, earned, tests_of
-from autograder.judging.safe_errors import TYPES, safe_name
 from autograder.results import CellOutcome, QuestionResult, TestResult
 from autograder.sandbox.host.session import Session
 
@@ -32,11 +31,11 @@ for _name in _os.listdir(_beside) if _os.path.isdir(_beside) else []:
 del _os, _beside
 """
 
-#: Types that students return by mistake, by their last names. Other types are not named: students choose those names.
-_TYPES = {name.rpartition(".")[2] for name in TYPES} | {
-    *("Counter", "Decimal", "Fraction", "OrderedDict", "defaultdict")
-}
-
+#: The note for the teacher on a value that could not be compared.
+_CANNOT_LEAVE = (
+    "“{}”: a value came back which cannot be compared outside the student's process. "
+    "It counts as wrong until a person looks at it."
+)
 _HIDDEN = "a hidden check of this cell does not hold"
 
 
@@ -99,7 +98,7 @@ def _question(
     tested = run_tests(session, clock, name, tests)
     runs = tested.runs
     notes += [f"While “{name}” was tested, {tested.end}."] if tested.end else []
-    notes += [cannot_leave(name, run.unsendable) for run in runs if run.unsendable]
+    notes += [_CANNOT_LEAVE.format(name) for run in runs if run.unsendable]
     shown = shown_error_of(runs, cells)
     failed = next((run.result.message for run in runs if not run.result.passed), "")
     cause = (
@@ -144,13 +143,3 @@ def _error_to_show(error: str, code: str) -> str:
     if not hidden or not error or (place and int(place[1]) not in hidden):
         return error
     return _HIDDEN
-
-
-def cannot_leave(question: str, kind: str) -> str:
-    """A note for the teacher on a value that could not be compared."""
-    known = safe_name(kind, _TYPES, "")
-    kind = f"a value of type {known}" if known else "a value of a type of its own"
-    return (
-        f"“{question}”: {kind} came back, which cannot be compared outside the student's process. "
-        "It counts as wrong until a person looks at it."
-    )
