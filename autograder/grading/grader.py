@@ -290,9 +290,7 @@ class Grader:
         notes = []
         points = dict(spec(self.lab).questions)[name]
         function = _graded_name(session, name)
-        endless = {other for other, known in others.items() if known.status in _ENDS_AGAIN}
-        uses = {other: question.uses for other, question in questions_of(self.lab).items()}
-        endless |= {other for other, used in uses.items() if not endless.isdisjoint(used)}
+        endless = endless_in(self.lab, others)
         wrong = [other for other, known in others.items() if known.leans_or_fails]
         tested = run_tests(session, clock, function, tests_of(self.lab)[name], wrong, endless)
         runs = tested.runs
@@ -416,6 +414,13 @@ def shown_error_of(runs: Sequence[TestRun], sources: Sequence[tuple[str, str]]) 
 def labelled_sources(repaired: Repaired) -> list[tuple[str, str]]:
     """The cells that run: (label in notes and errors, source)."""
     return [(cell.grade_id or f"number {cell.number}", cell.run) for cell in repaired.cells if cell.run]
+
+
+def endless_in(lab: str, judged: Mapping[str, Judged]) -> set[str]:
+    """The questions whose answers never end, and those that build on them."""
+    endless = {name for name, one in judged.items() if one.status in _ENDS_AGAIN}
+    users = {n for n, question in questions_of(lab).items() if not endless.isdisjoint(question.uses)}
+    return endless | users
 
 
 def start_turn(session: Session, turn: int, turns: int) -> JudgeClock:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from autograder.grading.grader import start_turn
+from autograder.grading.grader import Judged, endless_in, start_turn
+from autograder.results import QuestionResult
 from autograder.sandbox.host.reruns import before_line, harmless_part
 from autograder.sandbox.limits import Limits
 
@@ -16,6 +17,14 @@ def test_each_question_leaves_the_later_turns_what_is_theirs():
     for turn in range(4):
         start_turn(cast(Any, session), turn, 4)
     assert reserved == [7.5, 5.0, 2.5, 0.0]
+
+
+def test_an_answer_that_builds_on_an_endless_one_is_endless_too():
+    statuses = {"split_heads": "crashed", "multi_head_attention": "timed-out"}
+    judged = {
+        name: Judged(QuestionResult(name, 0, 1, ()), status=status) for name, status in statuses.items()
+    }
+    assert endless_in("08_multi_head", judged) == {"multi_head_attention", "MultiHeadAttention"}
 
 
 CELL = "import math\nx = 1; y = f(x)\n\n\n@cache\ndef g():\n    return 1\n\n\nfor i in g():\n    while True:\n        pass"
