@@ -193,10 +193,11 @@ class Grader:
             notes += stopped_cells(failed_cells(repaired, outcomes))
             forbidden = self._forbidden(repaired.executed_source(), notes, asked)
             for turn, name in enumerate(asked):
-                clock = start_turn(session, turn, 2 * len(asked))
+                clock = start_turn(session, turn, len(asked))
                 judged[name] = self._judged(session, clock, name, repaired, forbidden.get(name, ()), judged)
-            for turn, name in enumerate(self._to_ask_again(judged, asked, repaired), len(asked)):
-                clock = start_turn(session, turn, 2 * len(asked))
+            again_at_check = self._to_ask_again(judged, asked, repaired)
+            for turn, name in enumerate(again_at_check):
+                clock = start_turn(session, turn, len(again_at_check))
                 again = self._judged_at_its_check(session, clock, name, repaired, judged)
                 if again is not None and again.result.points >= judged[name].result.points:
                     judged[name] = again
