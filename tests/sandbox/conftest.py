@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from coursekit import checks
 from coursekit.checks import time_limit
 
 from autograder.sandbox.host.session import Zygote
@@ -61,6 +62,8 @@ def folder(tmp_path_factory):
     (folder / "coursekit").mkdir()
     (folder / "coursekit" / "__init__.py").write_text(KIT)
     shutil.copy(time_limit.__file__, folder / "coursekit")
+    unneeded = shutil.ignore_patterns("data", "__pycache__")
+    shutil.copytree(Path(checks.__path__[0]), folder / "coursekit" / "checks", ignore=unneeded)
     (folder / "data").mkdir()
     (folder / "data" / "names.txt").write_text("emma\n")
     (folder / "solutions").mkdir()

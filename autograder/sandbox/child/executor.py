@@ -17,6 +17,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
@@ -189,23 +190,10 @@ class Executor:
         watch, self.watch = self.watch, None
         return watch.stop() if watch is not None else []
 
-    def _shapes(self, target: Any, wanted: list[str]) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the trainable parameters, each once: under a ``wanted`` name where it has several."""
-        names: dict[int, list[str]] = {}
-        shapes = {}
-        for name, value in target.named_parameters(remove_duplicate=False):
-            if value.requires_grad:
-                names.setdefault(id(value), []).append(name)
-                shapes[name] = tuple(value.shape)
-        chosen = [
-            next((name for name in several if name in wanted), several[0]) for several in names.values()
-        ]
-        return {name: shapes[name] for name in chosen}
-
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "call": Executor._call,
-    "gradients": lambda executor, *asked: differentiate(*asked),
+    "gradients": lambda executor, function, *asked: _of_kit("differentiate")(function, *asked, function),
     "scene": Executor._new_scene,
     "scene_run": Executor._run_scene,
     "scene_value": Executor._scene_value,
@@ -213,7 +201,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "load_state_dict": lambda executor, target, state, strict: (
         target.load_state_dict(state, strict=strict) and None
     ),
-    "shapes": Executor._shapes,
+    "shapes": lambda executor, *asked: _of_kit("shapes_of")(*asked),
     "mode": lambda executor, target, training: target.train(training) and None,
     "is_callable": lambda executor, name: callable(executor.namespace.get(name)),
     "watch": Executor._watch,
@@ -273,46 +261,7 @@ def _attribute(target: Any, path: str) -> Any:
     return target
 
 
-def differentiate(function: Any, args: list[Any], kwargs: dict[str, Any], cotangent: Any) -> dict[str, Any]:
-    """Gradients of ``(output * cotangent).sum()`` by every floating-point tensor among arguments and parameters.
-
-    ``cotangent`` has the output's structure (default: ones). A gradient is ``None`` where the output does not
-    depend on the tensor.
-    """
-    import torch
-
-    for value in (*args, *kwargs.values()):
-        if isinstance(value, torch.Tensor) and value.is_floating_point():
-            value.requires_grad_(True)
-    owner: Any = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
-    is_module = isinstance(owner, torch.nn.Module)
-    parameters = dict(owner.named_parameters(remove_duplicate=False)) if is_module else {}
-    output = function(*args, **kwargs)
-    outputs = _float_tensors(output)
-    weights = _float_tensors(cotangent) if cotangent is not None else [torch.ones_like(o) for o in outputs]
-    if len(weights) != len(outputs):
-        raise ValueError(f"the function returned {len(outputs)} tensors where {len(weights)} were expected")
-    values = {
-        id(v): v for v in (*args, *kwargs.values(), *parameters.values())
-    }  # a parameter may have several names
-    leaves = [v for v in values.values() if isinstance(v, torch.Tensor) and v.requires_grad]
-    gradient_of: dict[int, Any] = {}  # by id
-    terms = [(o * w).sum() for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
-    if terms and leaves:
-        gradients = torch.autograd.grad(sum(terms), leaves, allow_unused=True)
-        gradient_of = {id(v): gradient for v, gradient in zip(leaves, gradients, strict=True)}
-    return {
-        "output": output,
-        "inputs": [gradient_of.get(id(value)) for value in args],
-        "keywords": {name: gradient_of.get(id(value)) for name, value in kwargs.items()},
-        "parameters": {name: gradient_of.get(id(value)) for name, value in parameters.items()},
-    }
-
-
-def _float_tensors(value: Any) -> list[Any]:
-    import torch
-
-    if isinstance(value, torch.Tensor):
-        return [value] if value.is_floating_point() else []
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-    return [tensor for part in parts for tensor in _float_tensors(part)]
+def _of_kit(name: str) -> Callable[..., Any]:
+    """A function that the kit's cards use, too."""
+    function: Callable[..., Any] = getattr(import_module("coursekit.checks.local_student"), name)
+    return function

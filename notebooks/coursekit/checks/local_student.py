@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -44,38 +45,75 @@ class _Callable:
     def gradients(
         self, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, cotangent: Any = None
     ) -> SimpleNamespace:
-        """The ``output``, and the gradients of ``(output * cotangent).sum()`` for ``inputs``, ``keywords`` and ``parameters``."""
-        import torch  # takes seconds, and most labs do not need it
-
-        def is_float(value: Any) -> bool:
-            return isinstance(value, torch.Tensor) and value.is_floating_point()
-
-        given = [value.clone().requires_grad_() if is_float(value) else value for value in _bare(list(args))]
-        named = {
-            name: value.clone().requires_grad_() if is_float(value) else value
-            for name, value in _bare(dict(kwargs or {})).items()
-        }
-        is_module = isinstance(self._target, torch.nn.Module)
-        learned = dict(self._target.named_parameters(remove_duplicate=False)) if is_module else {}
-        output = _call_students(self._target, *given, **named)
-        outputs = list(filter(is_float, output if isinstance(output, (list, tuple)) else [output]))
-        weights = cotangent if isinstance(cotangent, (list, tuple)) else [cotangent]
-        weights = [torch.ones_like(part) for part in outputs] if cotangent is None else weights
-        every = (*given, *named.values(), *learned.values())
-        leaves = list({id(one): one for one in every if is_float(one) and one.requires_grad}.values())
-        terms = [(o * w).sum() for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
-        found = torch.autograd.grad(sum(terms), leaves, allow_unused=True) if terms and leaves else ()
-        by = dict(zip(map(id, leaves), found, strict=False))
-        return SimpleNamespace(
-            output=_wrapped(output),
-            inputs=[by.get(id(one)) for one in given],
-            keywords={name: by.get(id(one)) for name, one in named.items()},
-            parameters={name: by.get(id(one)) for name, one in learned.items()},
-        )
+        """See ``differentiate``."""
+        call = partial(_call_students, self._target)
+        found = differentiate(call, _bare(list(args)), _bare(dict(kwargs or {})), cotangent, self._target)
+        return SimpleNamespace(**found | {"output": _wrapped(found["output"])})
 
     def repeat(self, times: int, *args: Any, **kwargs: Any) -> list[Any]:
         """Call it ``times`` times on the same arguments (a generator advances). Returns the results."""
         return [self(*args, **kwargs) for _ in range(times)]
+
+
+def differentiate(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], cotangent: Any, owner: Any
+) -> dict[str, Any]:
+    """The ``output``, and the gradients of ``(output * cotangent).sum()`` for ``inputs``, ``keywords`` and ``parameters``.
+
+    The cotangent has the output's structure (default: ones). ``parameters`` are those of the module ``owner``, or of the
+    module whose method it is. A gradient is ``None`` where the output does not depend on the tensor.
+    """
+    import torch  # takes seconds, and most labs do not need it
+
+    def with_gradient(value: Any) -> Any:
+        is_float = isinstance(value, torch.Tensor) and value.is_floating_point()
+        return value.detach().clone().requires_grad_() if is_float else value
+
+    given = [with_gradient(value) for value in args]
+    named = {name: with_gradient(value) for name, value in kwargs.items()}
+    module = owner if isinstance(owner, torch.nn.Module) else getattr(owner, "__self__", None)
+    learned: dict[str, Any] = {}
+    if isinstance(module, torch.nn.Module):
+        learned = dict(module.named_parameters(remove_duplicate=False))
+    output = function(*given, **named)
+    outputs = _float_tensors(output)
+    weights = _float_tensors(cotangent) if cotangent is not None else [torch.ones_like(o) for o in outputs]
+    if len(weights) != len(outputs):
+        raise ValueError(f"the function returned {len(outputs)} tensors where {len(weights)} were expected")
+    # By id: a parameter may have several names.
+    every = {id(value): value for value in (*given, *named.values(), *learned.values())}
+    leaves = [value for value in every.values() if isinstance(value, torch.Tensor) and value.requires_grad]
+    terms = [(o * w).sum() for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
+    found = torch.autograd.grad(sum(terms), leaves, allow_unused=True) if terms and leaves else ()
+    by = dict(zip(map(id, leaves), found, strict=False))
+    return {
+        "output": output,
+        "inputs": [by.get(id(value)) for value in given],
+        "keywords": {name: by.get(id(value)) for name, value in named.items()},
+        "parameters": {name: by.get(id(value)) for name, value in learned.items()},
+    }
+
+
+def _float_tensors(value: Any) -> list[Any]:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return [value] if value.is_floating_point() else []
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return [tensor for part in parts for tensor in _float_tensors(part)]
+
+
+def shapes_of(module: Any, wanted: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of a module's trainable parameters, each once: under a ``wanted`` name where it has several."""
+    names: dict[int, list[str]] = {}
+    shapes = {}
+    for name, value in module.named_parameters(remove_duplicate=False):
+        if value.requires_grad:
+            names.setdefault(id(value), []).append(name)
+            shapes[name] = tuple(value.shape)
+    liked = frozenset(wanted)
+    chosen = (next(filter(liked.__contains__, several), several[0]) for several in names.values())
+    return {name: shapes[name] for name in chosen}
 
 
 class LocalStudent(_Callable):
@@ -132,15 +170,7 @@ class LocalHandle(_Callable):
 
     def parameters(self, wanted: Iterable[str] = ()) -> dict[str, tuple[int, ...]]:
         """The shapes of the module's trainable parameters, by name. If one has several names, prefer a name in ``wanted``."""
-        names: dict[int, list[str]] = {}
-        shapes = {}
-        for name, value in self._target.named_parameters(remove_duplicate=False):
-            if value.requires_grad:
-                names.setdefault(id(value), []).append(name)
-                shapes[name] = tuple(value.shape)
-        liked = frozenset(wanted)
-        chosen = (next(filter(liked.__contains__, several), several[0]) for several in names.values())
-        return {name: shapes[name] for name in chosen}
+        return shapes_of(self._target, wanted)
 
     def train(self) -> None:
         """Put the module in training mode."""
