@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from autograder.sandbox import wire
 from autograder.sandbox.child.executor import Executor
 from autograder.sandbox.wire import Reference, WireError
+
+if TYPE_CHECKING:
+    from autograder.sandbox.host.transport import RemoteTransport
 
 #: Callbacks that one call may make before it counts as endless.
 MAX_CALLBACKS = 200_000
@@ -108,22 +111,6 @@ class TraceEntry:
     atol: float | None = None
 
 
-class Transport(Protocol):
-    """Carries frames to an ``Executor`` and back."""
-
-    def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None]) -> None:
-        """Send ``request`` (None: it was sent ahead). Pass each frame received to ``answer`` and send the frame that it returns.
-
-        Ends when ``answer`` returns ``None``. Raises ``StudentGone``.
-        """
-
-    def send_ahead(self, requests: bytes) -> None:
-        """Send the frames of later requests. Their exchanges follow in this order, with ``None`` as request."""
-
-    def end(self, reason: str) -> object:
-        """End the other side, which has sent a frame that an ``Executor`` never sends."""
-
-
 class LocalTransport:
     """Runs the sandbox's executor in this process. Every value still passes through the wire format."""
 
@@ -132,7 +119,7 @@ class LocalTransport:
         self.executor = Executor(namespace, labels.get, catch=(Exception, SystemExit))
 
     def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None]) -> None:
-        """Serve the request. The frame that ends the exchange is the reply."""
+        """See ``RemoteTransport``. The frame that ends the exchange is the reply."""
         assert request is not None
 
         def round_trip(frame: bytes) -> bytes:
@@ -176,7 +163,7 @@ class RpcClient:
 
     def __init__(
         self,
-        transport: Transport,
+        transport: RemoteTransport | LocalTransport,
         make_handle: Callable[[RpcClient, Reference], Proxy],
         budget: Budget | None = None,
     ):

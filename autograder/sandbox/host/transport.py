@@ -225,7 +225,11 @@ class RemoteTransport:
         self._unread = bytearray()
 
     def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None]) -> None:
-        """See ``rpc.Transport``. An exchange inside a callback keeps the outer exchange's deadline."""
+        """Send ``request`` (None: it was sent ahead). Pass each frame received to ``answer`` and send the frame that it returns.
+
+        Ends when ``answer`` returns ``None``. An exchange inside a callback keeps the outer exchange's deadline. Raises
+        ``StudentGone``.
+        """
         if self.gone is not None:
             raise self._ended(None)
         outer = self._deadline
@@ -248,7 +252,10 @@ class RemoteTransport:
             self._deadline = outer
 
     def send_ahead(self, requests: bytes) -> None:
-        """See ``rpc.Transport``. A child that reads nothing has the time of one exchange."""
+        """Send the frames of later requests. Their exchanges follow in this order, with ``None`` as request.
+
+        A child that reads nothing has the time of one exchange.
+        """
         if self.gone is None:
             self._deadline = min(time.monotonic() + self.timeout, self.budget.until)
             try:
