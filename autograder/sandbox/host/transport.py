@@ -214,8 +214,9 @@ class RemoteTransport:
         #: The sandbox's own failure. How the child ended is unknown, so there is no verdict on it.
         self.failure: Exception | None = None
         self._deadline: float | None = None
+        #: Until then the thread does not look: most exchanges are short.
         self._next_check = 0.0
-        #: The reason why the watching thread ended the child between two exchanges, if it did.
+        #: The reason why the watching thread ended the child, and more about it, if it did.
         self._overrun: tuple[str, str] | None = None
         #: Seconds of waiting for a processor that are already accounted for.
         self._waited = 0.0
@@ -293,7 +294,7 @@ class RemoteTransport:
 
     def _ended(self, reason: str | None, detail: str = "") -> StudentGone:
         gone = self.end(reason)
-        return StudentGone(gone.reason, detail or gone.detail)
+        return StudentGone(gone.reason, (self._overrun or ("", detail))[1] or gone.detail)
 
     def send(self, frame: bytes) -> None:
         """Send a frame before the deadline."""
@@ -327,28 +328,19 @@ class RemoteTransport:
             data += part
 
     def _attempt(self, move: Callable[[Any], Any], what: Any) -> Any:
-        """Send or receive; None after a tick without success. The limits are checked once a tick in any case."""
-        if time.monotonic() > self._next_check:
-            self._check_limits()
+        """Send or receive; None after a tick without success. Ends the child after the deadline."""
+        if self._deadline is not None and time.monotonic() > self._deadline and not self._was_kept_waiting():
+            if not self.interrupts or self.interrupted is not None:
+                raise self._ended("timed-out")
+            self.interrupted = StudentGone("timed-out", STATUSES["timed-out"].event)
+            self._deadline = time.monotonic() + SECONDS_TO_STOP
+            self.child.interrupt()
         try:
             return move(what)
         except TimeoutError:
             return None
         except OSError:
             raise self._ended(None) from None
-
-    def _check_limits(self) -> None:
-        """End the child if it is over its limits of time, memory, files or processes."""
-        now = time.monotonic()
-        self._next_check = now + TICK
-        if self._deadline is not None and now > self._deadline and not self._was_kept_waiting():
-            if not self.interrupts or self.interrupted is not None:
-                raise self._ended("timed-out")
-            self.interrupted = StudentGone("timed-out", STATUSES["timed-out"].event)
-            self._deadline = now + SECONDS_TO_STOP
-            self.child.interrupt()
-        if (overrun := self._overrun or self._find_overrun()) is not None:
-            raise self._ended(*overrun)
 
     def _was_kept_waiting(self) -> bool:
         """Extend the deadline by the time for which a busy machine kept the child waiting. Returns whether there was any."""
@@ -375,12 +367,12 @@ class RemoteTransport:
         return None
 
     def _watch(self) -> None:
-        """In a thread: check the limits between exchanges, while the trusted side judges a result.
+        """In a thread: end a child that is over its limits, also while the trusted side judges a result.
 
-        The thread only kills. The next exchange finds out and reports how the child ended.
+        The thread only kills. The exchange finds out and reports how the child ended.
         """
         while not self._closed.wait(TICK):
-            if time.monotonic() > self._next_check + TICK and (overrun := self._find_overrun()) is not None:
+            if time.monotonic() > self._next_check and (overrun := self._find_overrun()) is not None:
                 self._overrun = overrun
                 self.child.kill()
                 return
