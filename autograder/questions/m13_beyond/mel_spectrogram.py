@@ -55,7 +55,7 @@ def noise(rng):
 )
 def other_sizes(rng):
     for N, rate, frame, hop, n_mels in (
-        (150, 4000, 64, 20, 7),
+        (150, 8000, 64, 20, 7),
         (245, 16000, 50, 70, 5),
         (67, 11025, 64, 2, 6),
     ):
