@@ -44,7 +44,6 @@ def test_edits_say_what_the_answer_does_without_its_lines():
         "has a number too large by one in an index or a slice of something that has to do with `softmax` and `sigma`",
         "returns its results in the other order",
         "puts equal values on the wrong side of a comparison that has to do with `sigma`",
-        "leaves out a special case that has to do with `mask`",
     }
     assert not any(word in words for words in does for word in ("`row`", "`total`", "`far`"))
     assert len({edit.source for edit in found}) == len(found) > 20

@@ -57,7 +57,7 @@ def edits_of(source: str, name: str, given: Collection[str] = (), master: str = 
     """All single edits of the function ``name`` in a source, in a fixed order, without duplicates.
 
     ``given`` are the functions that every student has, which the words may name. ``master`` is the source of the master's
-    answer if that is another one.
+    answer if that is another one. Then no operation becomes its inverse: a student need not have that operation.
 
     >>> [edit.behaviour for edit in edits_of("def f(x, mask=None): return -x", "f")]
     ['ignores `mask`', 'has the other sign in a place that has to do with `x`']
@@ -70,7 +70,7 @@ def edits_of(source: str, name: str, given: Collection[str] = (), master: str = 
     before = ast.unparse(tree)
     known = frozenset(re.findall(r"\w+", master or source))
     found: dict[str, Edit] = {}
-    for place in list(_places(tree, name, given, known)):
+    for place in list(_places(tree, name, given, known, own=not master)):
         for behaviour, replacement in _changes(place):
             ast.fix_missing_locations(replacement)
             _Replaced(place.node, replacement).visit(tree)
@@ -93,7 +93,9 @@ def _defined(tree: ast.Module, name: str) -> ast.FunctionDef | ast.ClassDef:
     return next(one for one in definitions if one.name == name)
 
 
-def _places(tree: ast.Module, name: str, given: Collection[str], known: frozenset[str]) -> Iterator[_Place]:
+def _places(
+    tree: ast.Module, name: str, given: Collection[str], known: frozenset[str], own: bool
+) -> Iterator[_Place]:
     for function in _functions(tree, name):
         inside = list(ast.walk(function))
         arguments = [argument.arg for argument in function.args.args if argument.arg != "self"]
@@ -101,7 +103,7 @@ def _places(tree: ast.Module, name: str, given: Collection[str], known: frozense
         for node in inside:
             match node:
                 case (
-                    ast.Assign(targets=[target], value=source)
+                    ast.Assign(targets=[ast.Name() as target], value=source)
                     | ast.For(target=target, iter=source)
                     | ast.comprehension(target=target, iter=source)
                 ):
@@ -109,13 +111,13 @@ def _places(tree: ast.Module, name: str, given: Collection[str], known: frozense
                     made = {part.id: source for part in bound if isinstance(part.ctx, ast.Store)} | made
         parents = {child: node for node in inside for child in ast.iter_child_nodes(node)}
         names = frozenset(given) - set(arguments)
-        yield from (_Place(node, function, parents, arguments, names, known, made) for node in inside)
+        yield from (_Place(node, function, parents, arguments, names, known, made, own) for node in inside)
 
 
 def _rank(node: ast.AST) -> int:
     if isinstance(node, (ast.FunctionDef, ast.Constant)):
         return 0 if isinstance(node, ast.FunctionDef) else 3
-    return 2 if isinstance(node, (ast.If, ast.IfExp, ast.Name)) else 1
+    return 2 if isinstance(node, ast.Name) else 1
 
 
 class _Replaced(ast.NodeTransformer):
@@ -141,6 +143,8 @@ class _Place:
     masters_names: frozenset[str]
     #: Local variable -> the first expression assigned to it.
     assigned: dict[str, ast.expr]
+    #: Whether the function is the master's answer.
+    own: bool
 
     def about(self, node: ast.AST) -> str:
         """A phrase with the first two usable names in an expression, or in those assigned to its variables; "" for none."""
@@ -163,14 +167,15 @@ class _Place:
             yield from self._names_in([self.assigned[name] for name in local], deep=False)
 
     def called(self, node: ast.AST) -> str:
-        """The name of a called library function or array method; "" for one of the solution's own functions."""
-        if not isinstance(node, ast.Call):
+        """The name of a called library function or array method that the master names, too; "" for another."""
+        name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        *before, last = name.rpartition(".")
+        if last not in self.masters_names:
             return ""
-        name = ast.unparse(node.func)
         if name.partition(".")[0] in ("np", "torch", "math") and name.replace(".", "").isidentifier():
             return name
-        if isinstance(node.func, ast.Attribute):
-            return node.func.attr if hasattr(np.ndarray, node.func.attr) else ""
+        if before[1]:
+            return last if hasattr(np.ndarray, last) else ""
         return name if name in self.given or name in vars(builtins) else ""
 
     def of_number(self) -> str:
@@ -215,9 +220,6 @@ def _changes(place: _Place) -> Iterator[tuple[str, ast.AST]]:
             yield words, ast.Compare(node.left, [_OPPOSITES[kind]()], node.comparators)
     elif isinstance(node, ast.Call):
         yield from _of_call(node, place)
-    elif isinstance(node, (ast.If, ast.IfExp)):
-        words = f"leaves out a special case{place.about(node.test)}"
-        yield words, _with(node, test=ast.Constant(False))
     elif isinstance(node, ast.AugAssign):
         words = f"overwrites what it should add to in {place.within(node)}"
         yield words, ast.Assign([node.target], node.value)
@@ -259,7 +261,7 @@ def _of_operation(node: ast.BinOp, place: _Place) -> Iterator[tuple[str, ast.AST
                 words = f"leaves out {operation} {by} {number} in {place.within(kept)}"
             if not isinstance(kept, ast.Constant):
                 yield words, kept
-    if type(node.op) in _INVERSES:
+    if type(node.op) in _INVERSES and place.own:
         other, words = _INVERSES[type(node.op)]
         yield f"{words} in {place.within(node)}", ast.BinOp(node.left, other(), node.right)
 
@@ -273,5 +275,5 @@ def _of_call(node: ast.Call, place: _Place) -> Iterator[tuple[str, ast.AST]]:
         for other in {"-1": (-2, 0), "-2": (-1,), "0": (1,), "1": (0,)}.get(axis, ()):
             turned = _with(keyword, value=ast.Constant(other))
             keywords = [*node.keywords[:number], turned, *node.keywords[number + 1 :]]
-            words = f"takes {f'`{name}`' if name else 'a function'} along another axis"
+            words = f"takes `{name}` along another axis" if name else "takes another axis"
             yield words, _with(node, keywords=keywords)

@@ -57,7 +57,8 @@ def generated_name(lab: str, name: str, seen: Mapping[int, Outcome]) -> str:
     if all(seen[place].error for place, kind in kinds.items() if kind):
         return ""  # it is right, or has only errors
     tried = _edit_outcomes(lab, name)
-    left = list(range(len(tried.edits)))
+    in_calls = any(kind and trials[place].case is not None for place, kind in kinds.items())
+    left = [n for n, edit in enumerate(tried.edits) if in_calls or edit[1] < 2]  # observations tell less
     for place in sorted(seen, key=lambda place: _order(trials[place], kinds[place])):
         outcomes = tried.in_trial(place, left)
         left = [n for n in left if _behaves_alike(trials[place], seen[place], kinds[place], outcomes[n])]
@@ -217,7 +218,7 @@ def _edited(question: Question) -> Iterator[tuple[int, int, str, Any]]:
             text = textwrap.dedent(inspect.getsource(function))
             sources.append((text, function.__name__, vars(sys.modules[function.__module__])))
     for number, (source, name, names) in enumerate(sources):
-        for edit in edits_of(source, name, given, sources[0][0]):
+        for edit in edits_of(source, name, given, sources[0][0] if number else ""):
             namespace = dict(names)
             with contextlib.suppress(Exception):  # an edit may be invalid Python or fail to define its class
                 exec(compile(edit.source, f"<edit of {name}>", "exec"), namespace)
