@@ -90,7 +90,7 @@ DIFFERENT = [
     (np.ones(2), np.array([math.inf, 1]), "values"),
     ((np.ones(2),), (np.ones(2), np.ones((1, 1))), "results"),
     ({"a": 1}, {"b": 1}, "keys"),
-    (["b", "a"], ["a", "b"], "kind"),
+    (["b", "a"], ["a", "b"], "values"),
 ]
 
 

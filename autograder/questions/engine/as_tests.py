@@ -38,6 +38,7 @@ _SENTENCES = {
     "nothing": "your function returns None: does it return its result?",
     "kind": "your function returns another kind of value than the text asks for",
     "results": "your function returns another number of results than the text asks for",
+    "length": "a list in what your function returns has the wrong length",
     "keys": "the keys of what your function returns are not the right ones",
     "shape": "the shape of what your function returns is not right",
     "size": "what your function returns is far too large",

@@ -103,11 +103,11 @@ def value_difference(value: Any, right: Any, rtol: float | None = None, atol: fl
     """
     if isinstance(right, np.ndarray) and right.dtype.kind not in "biufc":
         right = right.tolist()  # for example texts, which are compared item by item
+    if value is None and right is not None:
+        return "nothing"
     if right is None or isinstance(right, (str, bytes)):
         right_kind = isinstance(value, type(right))  # NumPy has strings of its own
-        return "" if right_kind and value == right else "nothing" if value is None else "kind"
-    if value is None:
-        return "nothing"
+        return "kind" if not right_kind else "" if value == right else "values"
     if isinstance(value, (bytes, bytearray)):
         value = list(value)
     if extent(value)[0] > MAX_ITEMS:
@@ -158,13 +158,14 @@ def _sequences_differ(
     value: Any, right: list[Any] | tuple[Any, ...], rtol: float | None, atol: float | None
 ) -> str:
     """Compare sequences item by item; the items of an array are its rows."""
+    several = isinstance(right, tuple)
     if not isinstance(value, (list, tuple)):
         array = as_numbers(value)
         if array is None or array.ndim == 0:
-            return "results"
+            return "results" if several else "kind"
         value = list(array)
     if len(value) != len(right):
-        return "results"
+        return "results" if several else "length"
     words = (value_difference(v, r, rtol, atol) for v, r in zip(value, right, strict=True))
     return next(filter(None, words), "")
 
