@@ -17,10 +17,12 @@ KEPT = Symptom(
     "something kept",
     "Asked the same again, it returns something else: does it keep something of an earlier call, or draw from a generator of its own?",
 )
+_DIRECTIONS = {"too large", "too small"}
+_EITHER = Symptom("too large or small", "The result is too large in some calls and too small in others.")
 
 
 def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | None:
-    """The most telling symptom of the failed tests, or None.
+    """The most telling symptom of the failed tests, or None. More than half of the wrong calls show it, or it tells little.
 
     In a scenario only the first difference counts, because later ones may follow from it; elsewhere each counts. That a right
     value has another type counts only where no value is wrong.
@@ -34,10 +36,24 @@ def find_symptom(lab: str, question: str, runs: Sequence[TestRun]) -> Symptom | 
         for symptom in _differences(run, right)
     ]
     shown = [symptom for symptom in shown if symptom.name != OTHER_TYPE] or shown
+    if {symptom.name for symptom in shown} >= _DIRECTIONS:
+        shown = [_EITHER if symptom.name in _DIRECTIONS else symptom for symptom in shown]
     names = [symptom.name for symptom in shown]
-    common = [s for s in shown if s.name not in VAGUE and names.count(s.name) * 2 >= len(names)]
+    common = [s for s in shown if s.name not in VAGUE and names.count(s.name) * 2 > len(names)]
     telling = common or [s for s in shown if s.name in VAGUE]
-    return max(telling, key=lambda symptom: names.count(symptom.name), default=None)
+    name = max((symptom.name for symptom in telling), key=names.count, default="")
+    sentences = [symptom.sentence for symptom in telling if symptom.name == name]
+    return Symptom(name, _said_of_all(name, sentences)) if name else None
+
+
+def _said_of_all(name: str, sentences: Sequence[str]) -> str:
+    """The most frequent of a symptom's sentences, without the parts that the others do not have."""
+    most = sentences[0] if name == "observed" else max(sentences, key=sentences.count)
+    if name == "factor" and len(set(sentences)) > 1:
+        return f"{most.rpartition(' is ')[0]} is wrong by one factor, which differs from call to call."
+    parts = most.split(". ")
+    agreed = [part for part in parts if all(part in sentence for sentence in sentences)]
+    return f"{'. '.join(agreed).rstrip('.')}." if 0 < len(agreed) < len(parts) else most
 
 
 def _differences(run: TestRun, right: TestRun) -> Iterator[Symptom]:
@@ -53,7 +69,7 @@ def _differences(run: TestRun, right: TestRun) -> Iterator[Symptom]:
             ):
                 yield symptom
             return
-        if entry.kind == "error" and entry.value != expected.value:
+        if entry.kind == "error" and run.error and entry.value != expected.value:
             symptom = Symptom("another error", "It raises another kind of error than the one asked for.")
         elif entry.kind == "observation" and not traces_match([entry], [expected]):
             symptom = _of_observation(expected)
