@@ -50,8 +50,9 @@ function line(question, most) {
   }
   const head = element("h2", question.name, question.partly + wrong === most ? "most" : "");
   left.append(head, bar, counts);
-  right.append(...question.misconceptions.map((said) => thought(said, said.count > 1 ? "shared" : "", said.title)));
-  right.append(...question.stuck.map((said) => thought(said, "stuck", `stuck at: ${said.title}`)));
+  const shared = (all) => all.filter((said) => said.count > 1); // nobody feels pointed at
+  right.append(...shared(question.misconceptions).map((said) => thought(said, "known", said.title)));
+  right.append(...shared(question.stuck).map((said) => thought(said, "stuck", `stuck at: ${said.title}`)));
   if (question.demo) {
     const button = element("button", "Demo", question.name === open ? "main" : "");
     button.value = question.name;
