@@ -64,6 +64,14 @@ function named(of) {
 // What is wrong and costs points comes first, then whose points are lowest.
 const trouble = (of) => of.status === "fault" ? 0 : of.waiting ? 2 : of.status === "" ? 4 : of.status === "graded" || of.score >= most ? 3 : 1;
 
+// Those with all points, for whom nothing is to do, are folded.
+const full = document.querySelector("#full"), fold = document.querySelector("#fold");
+fold.addEventListener("click", () => {
+  full.hidden = !full.hidden;
+  fold.setAttribute("aria-expanded", String(!full.hidden));
+  show();
+});
+
 // The students whose reasons are open.
 const opened = new Set();
 
@@ -115,7 +123,10 @@ async function show() {
   document.querySelector("#queue").classList.toggle("busy", state.queue > 0);
   document.querySelector("#queue").textContent = state.trouble ? `${wait}. Grading is in trouble: ${state.trouble}` : `${wait}.`;
   document.querySelector("#grade").disabled = Boolean(state.grading);
-  document.querySelector("#students").replaceChildren(...state.students.sort((a, b) => trouble(a) - trouble(b) || a.score - b.score).map(row));
+  const sorted = state.students.sort((a, b) => trouble(a) - trouble(b) || a.score - b.score), isFull = (of) => of.score >= most && !of.waiting;
+  document.querySelector("#students").replaceChildren(...sorted.filter((of) => !isFull(of)).map(row));
+  full.replaceChildren(...sorted.filter(isFull).map(row));
+  fold.textContent = `${full.hidden ? "▸" : "▾"} ${full.rows.length} with all points`;
   document.querySelector("#requests").replaceChildren(...state.students.filter((of) => of.request).map(request));
   document.querySelector("#log").replaceChildren(...state.log.reverse().map((line) => element("li", line)));
 }
