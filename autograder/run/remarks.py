@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -15,8 +16,6 @@ from autograder.results import SubmissionResult
 
 #: The most students whose notes on unclear choices are shown in full.
 MOST_CHOICES = 20
-#: The beginning of a cause, and its short form.
-_STOPPED = ("A cell that it needs did not run: ", "a cell stopped: ")
 
 
 def remarks(
@@ -90,11 +89,13 @@ def what_is_wrong(result: SubmissionResult) -> list[str]:
     for number, question in enumerate(result.questions if result.readable else (), 1):
         lost = question.points < question.max_points
         causes = [plain(question.cause)] if question.cause and (lost or question.misconception) else []
+        place = re.split("[,\n]", question.error)[0].removeprefix("in ").replace("cell number", "cell")
+        causes = [cause.replace("A cell that it needs did not run", f"{place} stopped") for cause in causes]
         causes += [f"uses {', '.join(question.forbidden)}"] if question.forbidden else []
         if causes:
             questions_of.setdefault(", ".join(causes).rstrip("."), []).append(number)
     return [
-        f"{_numbered(numbers)}: {cause.removeprefix('It raises an error: ').replace(*_STOPPED)}"
+        f"{_numbered(numbers)}: {cause.removeprefix('It raises an error: ')}"
         for cause, numbers in questions_of.items()
     ]
 

@@ -14,7 +14,7 @@ from autograder.grading.repair import Template, repair
 from autograder.grading.repaired import Cell
 from autograder.judging.run import NOT_DEFINED
 from autograder.results import CellOutcome, QuestionResult, SubmissionResult, TestResult, whole_sentences
-from autograder.run.remarks import MOST_CHOICES, remarks
+from autograder.run.remarks import MOST_CHOICES, remarks, what_is_wrong
 from autograder.serve.rules import _verdict
 from tests.grading.accidents import COUNTS, LAB, insert, notebook, raw
 
@@ -83,6 +83,11 @@ def test_the_terminals_table_and_a_students_card_show_it():
     assert f"Q1: Its cell did not run: {ERROR}" in out.getvalue()
     assert _verdict(result(), True)["questions"][0]["cause"].endswith(ERROR)
     assert result().as_json()["questions"][0]["cause"].endswith(ERROR)
+    [told] = result().questions
+    needed = replace(
+        told, error="in cell number 3, line 3: x = 3 − 1", cause="A cell that it needs did not run: E."
+    )
+    assert what_is_wrong(result(questions=(needed,))) == ["Q1: cell 3 stopped: E"]
 
 
 def test_a_teacher_is_told_what_was_chosen_and_for_how_many_more():
