@@ -28,11 +28,13 @@ def alignment(model: nn.Module, source: Sequence[int], target: Sequence[int]) ->
     return [weights for name, weights in maps.items() if name.startswith("decoder")][-1].mean(dim=0)
 
 
-def self_attention_from(model: nn.Module, source: Sequence[int], position: int) -> Tensor:
-    """(layers, S): for each encoder block, the largest weight of any head from the word at ``position`` to each word."""
+def self_attention_from(
+    model: nn.Module, source: Sequence[int], position: int, head: int | None = None
+) -> Tensor:
+    """(layers, S): for each encoder block, a head's weight, or the largest of any, from the word at ``position`` to each word."""
     maps = _maps(model, source, [])
     rows = [weights[:, position] for name, weights in maps.items() if name.startswith("encoder")]
-    return torch.stack([row.amax(dim=0) for row in rows])
+    return torch.stack([row.amax(dim=0) if head is None else row[head] for row in rows])
 
 
 def sway(model: nn.Module, source: Sequence[int], target: Sequence[int], position: int, rival: int) -> Tensor:

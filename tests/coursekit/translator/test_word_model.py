@@ -79,6 +79,8 @@ def test_the_choice_of_a_pronoun_hangs_on_the_noun_that_is_meant(lab, adjective,
     assert nouns[noun] == max(nouns.values()) > 3 * min(nouns.values())
     looks = self_attention_from(model, source, words.index("it"))[-1]
     assert words[looks.argmax()] == noun, "in the last block of the encoder, it looks at what it means"
+    heads = [self_attention_from(model, source, words.index("it"), head) for head in range(SIZES["heads"])]
+    assert torch.equal(torch.stack(heads).amax(dim=0)[-1], looks)
 
 
 def test_the_trained_weights_fit_a_transformer_that_keeps_its_positions_in_a_frozen_parameter(lab):
