@@ -15,10 +15,12 @@ html_title = project
 copyright = "the course's authors"
 extensions = ["myst_nb"]
 nb_execution_mode = "off"
+nb_code_prompt_show = "The code of this figure"
+nb_code_prompt_hide = "Hide the code"
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
 highlight_language = "text"  # of a block that names none
-suppress_warnings = ["myst.header", "misc.highlighting_failure"]
+suppress_warnings = ["myst.header", "misc.highlighting_failure", "mystnb.unknown_mime_type"]
 html_theme = "furo"
 html_theme_options = {
     "light_css_variables": {

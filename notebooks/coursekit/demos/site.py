@@ -47,7 +47,7 @@ _PARTS = {
 def for_readers(book: NotebookNode, released: NotebookNode, lab: str) -> NotebookNode:
     """A lab as its students get it, with the executed master's figures, and the lab's demos after their text.
 
-    Solutions are empty, as in the released notebook. Output of solutions and tests is left out.
+    Solutions are empty, as in the released notebook. Output of solutions and tests is left out, a figure's code is folded.
     """
     asked = {_grade_id(cell): cell.source for cell in released.cells if _grade_id(cell)}
     cells: list[NotebookNode] = []
@@ -59,6 +59,8 @@ def for_readers(book: NotebookNode, released: NotebookNode, lab: str) -> Noteboo
         else:
             cells.append(cell)
             cell.metadata["mystnb"] = {"image": {"alt": slides.alt_text(cell) or "a figure of this cell"}}
+            if any("image/png" in one.get("data", {}) for one in cell.outputs):
+                cell.metadata["tags"] = ["hide-input"]
         if marks.get("solution") or marks.get("grade"):
             if _grade_id(cell) not in asked:
                 raise ValueError(f"{lab}: the released notebook has no cell {_grade_id(cell)}.")
@@ -75,7 +77,8 @@ def for_readers(book: NotebookNode, released: NotebookNode, lab: str) -> Noteboo
     for heading, demo in reversed(placed):
         cells.insert(slides.section(cells, heading)[0] + 1, new_markdown_cell(_live(demo)))
     title, _, text = cells[0].source.partition("\n")
-    cells[0].source = f"{title}\n\n{_opening(lab, [demo for _, demo in placed])}\n{text}"
+    to_write = "This page is for reading. You write and run in the lab's notebook: [how to open it](index.md#how-to-open-a-lab)."
+    cells[0].source = f"{title}\n\n{_opening(lab, [demo for _, demo in placed])}\n{to_write}\n{text}"
     return nbformat.v4.new_notebook(cells=cells, metadata=book.metadata)
 
 
@@ -183,8 +186,12 @@ def lay_out(source: Path) -> None:
         book = for_readers(nbformat.read(path, as_version=4), released, path.stem)
         nbformat.write(book, source / "labs" / path.name)
     named = "\n".join("{} · {} <{}>".format(*slides.named(lab.stem)[:2], lab.stem) for lab in slides.labs())
+    students = (
+        (ROOT / "README.md").read_text(encoding="utf-8").split("## For students\n")[1].partition("\n## ")[0]
+    )
     (source / "labs" / "index.md").write_text(
-        f"# Labs\n\n{pictured('labs')}```{{toctree}}\n:hidden:\n\n{named}\n```\n", encoding="utf-8"
+        f"# Labs\n\n{pictured('labs')}## How to open a lab\n{students}\n```{{toctree}}\n:hidden:\n\n{named}\n```\n",
+        encoding="utf-8",
     )
     (source / "demos" / "index.md").write_text(gallery(), encoding="utf-8")
     (source / "slides" / "index.md").write_text(decks(), encoding="utf-8")
