@@ -99,7 +99,7 @@ def test_07_painted_rows_add_up_to_one_and_closed_weights_are_zero(demo: Demo) -
     masked = np.where(np.tri(7, dtype=bool), queries @ keys.T / 4, -np.inf)
     assert heard == approx(softmax(masked), abs=1e-9)
     title = ask("demo.say({mask: demo.STRICT, scale: 4, row: 4}, data).title")
-    assert title == "“<sos>” may hear nobody: 0/0, the softmax has no answer"
+    assert title == "“<bos>” may hear nobody: 0/0, the softmax has no answer"
 
 
 def test_08_the_recorded_heads_are_the_trained_encoders(demo: Demo) -> None:

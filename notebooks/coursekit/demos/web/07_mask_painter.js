@@ -16,7 +16,7 @@ export const meta = {
   "poster": 1
 };
 
-export const TOKENS = ["<sos>", "Ich", "habe", "einen", "Apfel", "gegessen", "<eos>"];
+export const TOKENS = ["<bos>", "Ich", "habe", "einen", "Apfel", "gegessen", "<eos>"];
 const T = 7, ROOT = 4;
 const painted = (open) => range(T * T, (n) => (open(Math.floor(n / T), n % T) ? "1" : "0")).join("");
 export const ALL = painted(() => true);
@@ -74,7 +74,7 @@ export function draw(root, state, ctx) {
   const { W, H, tall } = ctx, { scores, heard } = weights(state, ctx.data);
   const head = tall ? 60 : 66, names = tall ? 100 : 110, all = T + 1.6;  // a table's columns, and the outputs beside it
   const cell = tall ? [Math.min(46, (W - names - 6) / all), Math.min(40, (H - 2 * head - 100) / (2 * T + 1))]
-    : [Math.min(66, (W - names - 160) / (T + all)), Math.min(54, (H - head - 80) / (T + 1))];
+    : [Math.min(66, (W - names - 160) / (T + all)), Math.min(76, (H - head - 80) / (T + 1))];
   const left = { x: names, y: head + 26 };
   const right = tall ? { x: names, y: left.y + T * cell[1] + head + 44 } : { x: W - all * cell[0] - 8, y: left.y };
   const table = (name, at, of, title) => {
