@@ -104,7 +104,7 @@ with until_written():
         ax.set(xlabel="q", xticks=[0, 0.5, 1], yticks=[])
         ax.set_title(f"{k} heads of {n}", fontsize=10.5, weight="normal")
     axes[0].set_ylabel("belief")
-    axes[0].legend(loc="upper left", fontsize=8.5)
+    axes[1].legend(loc="upper left", fontsize=9)
     figure.suptitle("More tosses narrow the belief; mode and mean part, then draw together", x=0.01, ha="left", weight="bold")
 
 # %% [markdown]
@@ -636,19 +636,19 @@ print("the two sites before lacZ in it, in either direction:", sum(lac[start : s
 # %% tags=["skip-grading"]
 with until_written():
     needs("pwm_scores")
-    figure, axes = plt.subplots(3, 1, figsize=(9, 6.6), sharex=True)
+    figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.6))
     for ax, known, alpha in zip(axes, (sites, sites[::60], sites[::60]), (1, 1, 0.001)):
         scores = pwm_scores(known, lac, alpha)
         ax.plot(scores, color=BLUE)
         ax.axhline(0, color=INK, linewidth=1)
-        for start, name in ((10, "site at −61.5"), (82, "site at +11.5")):
-            ax.plot(start, scores[start], "o", color=ORANGE)
-            ax.annotate(name, (start, scores[start]), xytext=(8, -4), textcoords="offset points")
-        ax.set(ylabel="score (nats)")
-    axes[0].set_title(f"{len(sites)} sites, α = 1: the two hidden sites score highest")
-    axes[1].set_title(f"Only these {len(sites[::60])} sites, α = 1: they still do")
-    axes[2].set_title(f"The same {len(sites[::60])}, α = 0.001: too sure, and nothing looks like a site any more")
-    axes[2].set_xlabel("start of the window")
+        for start, name in ((10, "−61.5"), (82, "+11.5")):
+            ax.plot(start, scores[start], "o", color=ORANGE, markersize=9)
+            ax.annotate(name, (start, scores[start]), xytext=(0, 8), textcoords="offset points", ha="center")
+        ax.set_xlabel("start of the window")
+        ax.margins(y=0.12)
+    axes[0].set(title=f"{len(sites)} sites: both on top", ylabel="score (nats)")
+    axes[1].set_title(f"{len(sites[::60])} sites: they still are")
+    axes[2].set_title(f"The same {len(sites[::60])}, α = 0.001: too sure")
 
 # %% tags=["skip-grading"]
 with until_written():

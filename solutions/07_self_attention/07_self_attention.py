@@ -440,9 +440,9 @@ with until_written():
     _, weights = scaled_dot_product_attention(q, k, np.eye(7), mask)
     fig, axes = plt.subplots(1, 2, figsize=(9.4, 4.2))
     heatmap(np.where(mask, np.round(q @ k.T / 4, 1) + 0.0, -np.inf), german, german, ax=axes[0], numbers=".1f",
-            cmap="PuOr", vmin=-4, vmax=4, xlabel="key: heard", ylabel="query: listening", colorbar="score",
-            title="Before the softmax: 21 scores are −∞")
-    heatmap(weights, german, german, ax=axes[1], numbers=".2f", vmin=0, vmax=1, xlabel="key: heard", colorbar="weight",
+            cmap="PuOr", vmin=-4, vmax=4, xlabel="key: heard", ylabel="query: listening",
+            title="Before the softmax: 21 are −∞")
+    heatmap(weights, german, german, ax=axes[1], numbers=".2f", vmin=0, vmax=1, xlabel="key: heard",
             title="After it: the future has weight 0")
     plt.show()
 
@@ -703,13 +703,13 @@ with until_written():
         print(f"{name:>32s}: weight on the right word {np.mean(right[:5]):.2f} at first, {np.mean(right[-50:]):.2f} at the end")
     table = np.eye(8)[last_of_my_kind(np.random.default_rng(8).integers(3, size=(20_000, 8)))].mean(axis=0)  # how often each place is right
     axes[0].axhline(1 - (table**2).sum(axis=1).mean(), color=INK, lw=1, ls=":", label="own kind, best fixed table of places")
-    axes[0].set(xlabel="step", ylabel="mean squared error (of 20 steps)", ylim=(1e-5, 5e3))
+    axes[0].set(xlabel="step", ylabel="mean squared error (of 20 steps)")
     axes[0].set_title("The loss falls where the task can be seen")
-    axes[0].legend(fontsize=9, loc="upper right")
+    fig.legend(loc="outside lower left", ncols=2)
     for ax, name, title in zip(axes[1:], list(runs)[::2], ("One back", "The last of one's own kind")):
         _, _, weights, kinds = runs[name]
         letters = [f"{place} {'abc'[kind]}" for place, kind in enumerate(kinds)]
-        heatmap(weights, letters, letters, ax=ax, vmin=0, vmax=1, title=title, xlabel="key: place, kind", ylabel="query", colorbar="weight")
+        heatmap(weights, letters, letters, ax=ax, vmin=0, vmax=1, title=title, xlabel="key: place, kind", ylabel="query")
         plt.setp(ax.get_xticklabels(), rotation=90)
     plt.show()
 

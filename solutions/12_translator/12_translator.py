@@ -164,7 +164,7 @@ with until_written():
         heatmap(kind, ax=ax, title=name, xlabel="place", aspect="auto", cmap=ListedColormap(["#e8ebee", ORANGE, GREEN, BLUE]),
                 vmin=0, vmax=3, ylabel="sentence" if name == "source" else "")
         for (row, column), number in np.ndenumerate(part.numpy()):
-            ax.text(column, row, number, ha="center", va="center", fontsize=6, color="white" if number > UNKNOWN else INK)
+            ax.text(column, row, number, ha="center", va="center", fontsize=8, color="white" if number > UNKNOWN else INK)
     fig.suptitle("The labels are the decoder's input, one place earlier", x=0.02, ha="left", weight="bold")
     plt.show()
 

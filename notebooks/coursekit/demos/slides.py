@@ -17,7 +17,6 @@ from __future__ import annotations
 import base64
 import re
 import shutil
-import struct
 import tomllib
 from functools import cache
 from html import escape
@@ -28,8 +27,10 @@ from typing import Any
 import nbformat
 from markdown_it import MarkdownIt
 from nbformat.notebooknode import NotebookNode
+from PIL import Image
 
 from coursekit.demos import bundle, formulas
+from coursekit.figures.style import SLIDE
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXTS = ROOT / "docs" / "slides"
@@ -69,7 +70,7 @@ def named(lab: str) -> tuple[str, str, str]:
 def cover(lab: str) -> str:
     """The address, in the folder of the decks, of a lab's title picture: its first demo's, or its first figure."""
     demos = [slide["demo"].partition("#")[0] for slide in read(lab)["slide"] if "demo" in slide]
-    return f"../demos/pictures/{demos[0]}.webp" if demos else f"pictures/{lab}/000.png"
+    return f"../demos/pictures/{demos[0]}.webp" if demos else f"pictures/{lab}/000.webp"
 
 
 # --- parts of a lab for its slides --------------------------------------------------------------------------------
@@ -106,13 +107,13 @@ def _rest(cells: list[NotebookNode]) -> list[str]:
 
 
 def figure(cells: list[NotebookNode], words: str) -> tuple[bytes, str]:
-    """The figure drawn by the code cell with these words, as PNG, and its description."""
+    """The figure drawn by the code cell with these words, as a slide shows it, and its description."""
     for cell in cells:
         if cell.cell_type != "code" or words not in cell.source:
             continue
         for output in cell.get("outputs", []):
-            if "image/png" in output.get("data", {}):
-                return base64.b64decode(output["data"]["image/png"]), alt_text(cell)
+            if SLIDE in output.get("data", {}):
+                return base64.b64decode(output["data"][SLIDE]), alt_text(cell)
     raise ValueError(f"No cell of the lab with the words “{words}” draws a figure.")
 
 
@@ -161,12 +162,13 @@ def _slide(slide: dict[str, str], cells: list[NotebookNode], pictures: Path) -> 
     if "formula" in slide:
         shown += formulas.block(slide["formula"])
     if "figure" in slide:
-        png, alt = figure(cells, slide["figure"])
-        file = pictures / f"{len(list(pictures.iterdir())):03}.png"
-        file.write_bytes(png)
-        width, height = struct.unpack(">II", png[16:24])
-        kind = "shown tall" if height > 0.7 * width else "shown"
-        shown += f'<img src="pictures/{pictures.name}/{file.name}" alt="{escape(alt or slide["title"])}">'
+        picture, alt = figure(cells, slide["figure"])
+        file = pictures / f"{len(list(pictures.iterdir())):03}.webp"
+        file.write_bytes(picture)
+        width, height = Image.open(file).size
+        kind = "shown tall" if height > 0.6 * width else "shown"
+        source = f"pictures/{pictures.name}/{file.name}"
+        shown += f'<a href="{source}"><img src="{source}" alt="{escape(alt or slide["title"])}"></a>'
     if "text" in slide:
         shown += f"<p>{_inline(slide['text'])}</p>"
     return f'<section class="{kind}">{shown}{told}</section>'

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import html
+import os
 from collections.abc import Sequence
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,11 @@ BLUE, ORANGE, GREEN, RED, SKY, PURPLE, YELLOW, INK = (
 PALETTE = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW)
 #: For probabilities and weights (one direction) and for signed values.
 SEQUENTIAL, DIVERGING = "cividis", "PuOr"
+
+#: The kind of output that holds a figure as a slide shows it, and what asks for it: the build of the labs.
+SLIDE, DRAWS_SLIDES = "image/x-slide", "COURSEKIT_DRAWS_SLIDES"
+#: Inches of a figure on a slide, beside the slide's title if it is not wide: its type is then 20 pixels or more on a projector.
+_WIDE, _TALL = (9.2, 3.9), (6.4, 4.9)
 
 #: Marks a figure that has been described, or need not be.
 _DESCRIBED = "described"
@@ -72,6 +80,22 @@ def in_words(figure: Any) -> str:
     return "Figure: " + "; ".join(" ".join(part.split()) for part in parts if part) + "."
 
 
+def for_slide(figure: Any) -> str:
+    """The figure in a slide's shape, without its title, because the slide has its own; those of several parts are kept."""
+    titles = [title for ax in figure.axes for title in (ax.title, ax._left_title) if title.get_text()]
+    if figure.get_suptitle():
+        figure.suptitle("")
+    elif len(titles) == 1:
+        titles[0].set_text("")
+    width, height = figure.get_size_inches()
+    most, other = _WIDE if width > 1.4 * height else _TALL
+    width = min(width, most)
+    figure.set_size_inches(width, width * other / most)
+    file = BytesIO()
+    figure.savefig(file, format="webp", dpi=200, pil_kwargs={"lossless": True})
+    return base64.b64encode(file.getvalue()).decode()
+
+
 def describe_figures() -> None:
     """Describe every figure of this notebook, as alternative text and as a line for screen readers.
 
@@ -99,8 +123,8 @@ def describe_figures() -> None:
         words = in_words(figure)
         if figure.get_gid() != _DESCRIBED:
             figure.set_gid(_DESCRIBED)
-            page = _UNSEEN.format(html.escape(words))
-            display({"text/html": page, "text/plain": words}, raw=True)
+            page = {"text/html": _UNSEEN.format(html.escape(words)), "text/plain": words}
+            display(page | ({SLIDE: for_slide(figure)} if os.environ.get(DRAWS_SLIDES) else {}), raw=True)
         return picture, {**metadata, "alt": words}
 
     if getattr(draw, "__name__", "") != described.__name__:  # a lab may be started twice
@@ -149,7 +173,7 @@ def heatmap(
             red, green, blue, _ = image.cmap(image.norm(value))
             # imshow leaves −∞ and nan blank, so their text is on white
             light = not np.isfinite(value) or 0.299 * red + 0.587 * green + 0.114 * blue > 0.55
-            text = "−∞" if np.isneginf(value) else format(value, form)
+            text = "−∞" if np.isneginf(value) else format(value, form).replace("-", "−")
             ax.text(j, i, text, ha="center", va="center", fontsize=9, color=INK if light else "white")
     if colorbar:
         ax.figure.colorbar(image, ax=ax, label=colorbar, shrink=0.85)
