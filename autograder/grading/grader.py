@@ -303,11 +303,10 @@ class Grader:
         if forbidden and settings().forbidden == "zero":
             score = 0.0
         symptom, where, seen = None, "", outcomes_seen(tested.answered)
-        if diagnosis is None:
-            where = where_wrong(clock, self.lab, name, runs, seen)
-            if not all(run.result.passed for run in runs):
-                master_runs(self.lab, name)  # made once for the class; takes no time from the question
-                symptom = clock.tried(lambda: find_symptom(self.lab, name, runs), None)
+        if diagnosis is None and not all(run.result.passed for run in runs):
+            master_runs(self.lab, name)  # made once for the class; takes no time from the question
+            symptom = clock.tried(lambda: find_symptom(self.lab, name, runs), None)
+            where = where_wrong(clock, self.lab, name, runs, seen, symptom)
         shown_error = shown_error_of(runs, labelled_sources(repaired))
         result = QuestionResult(
             name,

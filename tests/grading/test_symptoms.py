@@ -175,16 +175,23 @@ def test_what_the_hidden_tests_see_of_a_slip_that_no_misconception_names_has_its
 def test_a_cause_says_what_the_wrong_calls_share_or_which_part_fails_alone():
     lab, question = "03_votes_to_attention", "mask_votes"
 
-    def cause(answer):
+    def cause(answer, error=""):
         student = student_with_answer(lab, question, answer)
         runs = run_question(lab, question, student)
-        where = where_wrong(JudgeClock(), lab, question, runs, outcomes_seen(student.answered))
-        return cause_of(runs, find_symptom(lab, question, runs), "TypeError: …", where)
+        symptom, seen = find_symptom(lab, question, runs), outcomes_seen(student.answered)
+        return cause_of(runs, symptom, error, where_wrong(JudgeClock(), lab, question, runs, seen, symptom))
 
-    for_arrays_only = cause(lambda votes, mask: (votes * mask[:, None]).sum(axis=0))
+    for_arrays_only = cause(lambda votes, mask: (votes * mask[:, None]).sum(axis=0), "TypeError: …")
     assert for_arrays_only == "Wrong only where `mask` is a list: it raises an error: TypeError: …."
     whole = cause(lambda votes, mask: np.asarray(mask).astype(votes.dtype) @ votes)
     assert whole == "Wrong only where `votes` holds whole numbers: the result is zero everywhere."
+    assert cause(lambda votes, mask: 2 * mask @ votes, "E") == (
+        "Every value is twice what it should be. Elsewhere it raises an error: E."
+    )
+    large = cause(
+        lambda votes, mask: (np.asarray(mask) @ votes) * (1 + ((np.asarray(mask) @ votes).max() > 3))
+    )
+    assert large.startswith("Right only in “The cases by hand") and "every value is twice" in large
     clipped = cause(lambda votes, mask: np.clip(np.asarray(mask) @ votes, 0, 3))
-    assert clipped.startswith("Right only in “Weights between 0 and 1 give parts of votes”: ")
+    assert clipped == "The result has the right shape but wrong values.", "what passes hides the mistake"
     assert cause(lambda votes, mask: 2 * mask @ votes) == "Every value is twice what it should be."

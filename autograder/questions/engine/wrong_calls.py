@@ -69,6 +69,9 @@ def _traits_of_value(value: Any) -> Iterator[tuple[str, str]]:
         yield "empty", "" if size else "is empty"
     if numbers is None:
         return
+    if numbers.size and numbers.dtype.kind in "iuf":
+        yield "fraction", "has a fraction" if (numbers != np.rint(numbers)).any() else ""
+        yield "below 1", "goes below 1" if 0 < numbers.min() < 1 else ""
     if numbers.ndim == 0:
         if numbers.dtype.kind == "b":
             yield "size", f"is {bool(numbers)}"

@@ -457,6 +457,11 @@ def _of_shares(a: Array, e: Array) -> Symptom | None:
         return _first(
             (e.ndim >= 2 and np.allclose(a.sum(-2), 1), "wrong axis"),
             (np.count_nonzero(a.any(-1)) > 1 and np.isclose(a.sum(), 1), "normalised as a whole"),
+            (
+                not a[~np.isclose(a.sum(-1), 1)].any(),
+                "zero rows",
+                "A row that should sum to one is zero everywhere.",
+            ),
             (some, "zeros"),
             (True, "sums", "The rows do not sum to one."),
         )
