@@ -15,6 +15,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator
+from contextlib import closing
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from autograder.course.policy_file import spec
 from autograder.course.visible_files import files_below
 from autograder.errors import UserError
 from tests.fixtures.frozen_course import WRONG, hand_in
-from tests.fixtures.machine import Machine, closed_to_others
+from tests.fixtures.machine import Machine
 
 pytestmark = pytest.mark.xdist_group("images")
 
@@ -108,17 +109,10 @@ class Image:
 
 @pytest.fixture
 def image(tmp_path: Path) -> Iterator[Image]:
-    assert os.geteuid() == 0, "the images' steps need root: they run on a machine of their own"
-    prefix, base = Path(sys.prefix), Path(sys.base_prefix)
-    places = [(prefix, str(prefix)), (base, str(base))]
-    covered = {closed for path in (prefix, base, ROOT) if (closed := closed_to_others(path))}
     # the fixture of a plain container lies in the checkout; nothing else of it may be of use to an image
-    places += [(ROOT / "tests", "/srv/checkout/tests"), (ROOT / "autograder", "/srv/checkout/autograder")]
-    machine = Machine(tmp_path, places, sorted(covered))
-    try:
+    places = [(ROOT / name, f"/srv/checkout/{name}") for name in ("tests", "autograder")]
+    with closing(Machine(tmp_path, places)) as machine:
         yield Image(machine)
-    finally:
-        machine.stop()
 
 
 def test_an_image_takes_only_what_dockerignore_lets_in_and_a_students_nothing_of_the_course() -> None:

@@ -22,7 +22,7 @@ from autograder.sandbox.jail.namespaces import probe
 from tests.demos.stage import opened
 from tests.fixtures.frozen_course import LAB, WRONG, command, environment, hand_in
 from tests.fixtures.jupyterlab import PATIENCE_MS
-from tests.fixtures.live_class import free_port
+from tests.fixtures.waiting import free_port
 
 pytestmark = [
     pytest.mark.skipif(probe() is not None, reason=str(probe())),

@@ -15,9 +15,9 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,8 @@ from tests.fixtures import frozen_course
 from tests.fixtures.frozen_course import freeze
 from tests.fixtures.jupyterlab import PATIENCE_MS
 from tests.fixtures.lab_page import card, menu, right, validated
-from tests.fixtures.live_class import free_port
-from tests.fixtures.machine import Machine, closed_to_others
+from tests.fixtures.machine import Machine
+from tests.fixtures.waiting import free_port, listens, until
 from tests.install_programs import FOLDER, NEEDED, PROXY
 from tests.serve.test_live_class import notebook
 
@@ -48,12 +48,6 @@ LIVE = frozen_course.LAB
 STUDENTS = ("ada", "bo")
 
 
-def files_of_the_page() -> dict[str, str]:
-    """path -> text of the files that the page shows."""
-    blocks = re.findall(r"^```python\n# (/\S+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    return dict(blocks)
-
-
 def steps(title: str) -> str:
     """The commands of the page's block that begins with this comment."""
     (block,) = re.findall(rf"^```sh\n# {re.escape(title)}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
@@ -63,40 +57,28 @@ def steps(title: str) -> str:
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     """The machine with the page's accounts, exchange and files; the course lies in the teacher's home alone."""
-    assert os.geteuid() == 0, "the hub's day needs root: it makes accounts on a machine of its own"
     assert PROXY.exists(), NEEDED
     folder = tmp_path_factory.mktemp("machine")
-    course = freeze(folder / "course", LAB, LIVE)
-    for place in ("notebooks/demos", "data/demos"):
-        shutil.copytree(course_root() / place, course / place)
-    for name in ("pyproject.toml", "requirements.lock"):
-        shutil.copy(course_root() / name, course)
-    prefix, base = Path(sys.prefix), Path(sys.base_prefix)
     # The environment with everything stands for both: the test would not install a second one.
-    places = [
-        (prefix, str(prefix)), (base, str(base)), (prefix, "/opt/hub"), (FOLDER, "/opt/proxy"),
-    ]  # fmt: skip
-    checkouts = {course_root(), *(path for path in [prefix.parent] if (path / "autograder").is_dir())}
-    covered = checkouts | {closed for path in (prefix, base) if (closed := closed_to_others(path))}
-    here = Machine(folder, places, sorted(covered))
-    try:
+    with closing(Machine(folder, [(Path(sys.prefix), "/opt/hub"), (FOLDER, "/opt/proxy")])) as here:
         here.sh(steps("accounts and exchange"))
         passwords = "\n".join(f"{name}:{name}s-password" for name in ("prof", *STUDENTS))
         here.sh(f"chpasswd <<< {shlex.quote(passwords)}")
-        here.sh("mkdir /home/prof/course /home/prof/our-course")
-        subprocess.run(["cp", "-a", f"{course}/.", str(folder / "home" / "prof" / "course")], check=True)
+        course = freeze(folder / "home" / "prof" / "course", LAB, LIVE)
+        for place in ("notebooks/demos", "data/demos"):
+            shutil.copytree(course_root() / place, course / place)
+        for name in ("pyproject.toml", "requirements.lock"):
+            shutil.copy(course_root() / name, course)
         here.sh(
-            f"mkdir -p /home/prof/course/.venv && mount --bind {prefix} /home/prof/course/.venv && "
-            "chown -R --no-dereference prof: /home/prof/our-course && "
-            "find /home/prof/course -xdev -exec chown --no-dereference prof: {} +"
+            "cd /home/prof && mkdir our-course course/.venv && "
+            f"mount --bind {sys.prefix} course/.venv && chown prof: our-course && "
+            "find course -xdev -exec chown --no-dereference prof: {} +"
         )
-        for path, text in files_of_the_page().items():
+        for path, text in re.findall(r"^```python\n# (/\S+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
             here.write(path, text)
         here.write("/srv/class/course.toml", 'team = ["prof"]\n[live]\nattempts = 5\n')
         here.sh("chown -R prof: /home/prof/.jupyter")
         yield here
-    finally:
-        here.stop()
 
 
 @pytest.fixture(scope="module")
@@ -126,15 +108,7 @@ def hub(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with log.open("w") as file:
         process = subprocess.Popen(command, env={"PATH": programs, **own}, stdout=file, stderr=file)
         try:
-            for _ in range(3000):
-                assert process.poll() is None, log.read_text()
-                try:
-                    urllib.request.urlopen(f"{address}/hub/health", timeout=5)
-                    break
-                except OSError:
-                    time.sleep(0.2)
-            else:
-                pytest.fail(log.read_text())
+            until(lambda: listens(process, front, log) and answers(f"{address}/hub/health"))
             yield address
         finally:
             process.terminate()
@@ -143,6 +117,12 @@ def hub(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             except subprocess.TimeoutExpired:
                 process.kill()
             print(log.read_text()[-4000:])
+
+
+def answers(address: str) -> bool:
+    with suppress(OSError):
+        return bool(urllib.request.urlopen(address, timeout=5))
+    return False
 
 
 @pytest.fixture(scope="module")
@@ -180,26 +160,10 @@ def in_a_terminal(page: Page, machine: Machine, script: str) -> str:
     machine.write("/home/prof/.block", script)
     # All of a block at once, as somebody pastes it; its words are kept to be read here.
     page.keyboard.type("bash -e ~/.block > ~/.said 2>&1; echo $? > ~/.status\n", delay=5)
-    for _ in range(PATIENCE_MS // 200):
-        status = machine.sh("cat /home/prof/.status 2>/dev/null || true").strip()
-        if status:
-            break
-        time.sleep(0.2)
-    said = machine.sh("cat /home/prof/.said 2>/dev/null || true")
-    assert status == "0", said
+    until(lambda: machine.sh("cat /home/prof/.status 2>/dev/null || true"))
+    said = machine.sh("cat /home/prof/.said")
+    assert machine.sh("cat /home/prof/.status") == "0\n", said
     return said
-
-
-@pytest.fixture(scope="module")
-def given_out(pages: dict[str, Page], machine: Machine) -> str:
-    return in_a_terminal(pages["prof"], machine, steps("give out"))
-
-
-def fetch(page: Page) -> None:
-    """Fetch the lab in the Assignment List."""
-    menu(page, "Nbgrader", "Assignment List")
-    page.locator("#released_assignments_list").get_by_role("button", name="Fetch").click()
-    expect(page.locator("#fetched_assignments_list")).to_contain_text(LAB)
 
 
 def answer(name: str, machine: Machine) -> None:
@@ -218,121 +182,76 @@ def answer(name: str, machine: Machine) -> None:
     file.write_text(json.dumps(notebook), encoding="utf-8")  # it stays the student's own
 
 
-def open_notebook(page: Page) -> None:
-    page.goto(re.sub(r"/lab.*", f"/lab/tree/{LAB}/{LAB}.ipynb", page.url))
-    expect(page.get_by_text("| Idle")).to_be_visible()
-
-
-def submit(page: Page) -> None:
-    menu(page, "Nbgrader", "Assignment List")
-    page.locator("#fetched_assignments_list").get_by_role("button", name="Submit").click()
-    expect(page.locator("#submitted_assignments_list")).to_contain_text(LAB)
-
-
-@pytest.fixture(scope="module")
-def handed_in(pages: dict[str, Page], machine: Machine, given_out: str) -> str:
-    """Both students' days: ada runs her notebook, bo validates his; what Validate said."""
-    for name in STUDENTS:
-        fetch(pages[name])
-        answer(name, machine)
-        open_notebook(pages[name])
-    menu(pages["ada"], "Run", "Run All Cells")
-    said = validated(pages["bo"]).inner_text()
-    pages["bo"].keyboard.press("Escape")
-    for question in QUESTIONS:
-        expect(card(pages["ada"], question)).to_have_class("ck good")
-    for name in STUDENTS:
-        submit(pages[name])
-    return said
-
-
-@pytest.fixture(scope="module")
-def graded(pages: dict[str, Page], machine: Machine, handed_in: str) -> dict[str, dict]:
-    """student -> the row of results.json."""
-    in_a_terminal(pages["prof"], machine, steps("collect and grade"))
-    rows = json.loads(machine.sh("cat /home/prof/our-course/results.json"))
-    return {row["student"]: row for row in rows}
-
-
-@pytest.fixture(scope="module")
-def given_back(pages: dict[str, Page], machine: Machine, graded: dict[str, dict]) -> dict[str, str]:
-    """What each student reads on the page that the Assignment List fetched and opened."""
-    in_a_terminal(pages["prof"], machine, steps("give back"))
-    return {name: feedback_of(pages[name], machine) for name in STUDENTS}
-
-
-def feedback_of(page: Page, machine: Machine) -> str:
+def feedback_of(name: str, page: Page, machine: Machine) -> str:
     """Fetch the feedback in the Assignment List and read the page that it links."""
     page.goto(re.sub(r"/lab.*", "/lab?reset", page.url))
     menu(page, "Nbgrader", "Assignment List")
     page.locator("#submitted_assignments_list").get_by_role("button", name="Fetch Feedback").click()
     expect(page.locator("#submitted_assignments_list").get_by_text("(view feedback)")).to_be_visible()
-    address = page.url.split("/lab")[0]
     # JupyterLab's file browser goes there; the file is opened as the browser's own page.
-    name = address.rpartition("/")[2]
     stamp = machine.sh(f"ls /home/{name}/{LAB}/feedback").strip()
     read = page.context.new_page()
-    read.goto(f"{address}/files/{LAB}/feedback/{stamp}/{LAB}.html")
+    read.goto(re.sub(r"/lab.*", f"/files/{LAB}/feedback/{stamp}/{LAB}.html", page.url))
     text = read.locator("main").inner_text()
     read.close()
     return text
 
 
 def test_a_student_can_read_nothing_of_the_course(machine: Machine) -> None:
-    for place in (
-        "/home/prof",
-        "/home/prof/course/autograder/questions",
-        "/home/bo",
-        str(course_root() / "solutions"),
-    ):
+    questions, solutions = "/home/prof/course/autograder/questions", str(course_root() / "solutions")
+    for place in ("/home/prof", questions, "/home/bo", solutions):
         seen = machine.sh(f"runuser -u ada -- ls {place} 2>/dev/null || echo closed")
         assert seen == "closed\n", place
     kit = machine.sh("cd / && runuser -u ada -- /opt/hub/bin/python -c 'import autograder' 2>&1 || true")
     assert "No module named 'autograder'" in kit
 
 
-def test_a_notebook_that_is_fetched_runs_and_validate_says_what_is_missing(
-    given_out: str, handed_in: str
+def test_a_lab_is_given_out_handed_in_graded_and_given_back(
+    machine: Machine, pages: dict[str, Page], hub: str
 ) -> None:
-    assert f"Destination: /srv/nbgrader/exchange/bigrams/outbound/{LAB}" in given_out
-    assert "one_hot" in handed_in and "softmax" not in handed_in
-    assert f"{QUESTIONS[-1]}: not written yet" in handed_in
+    prof, ada, bo = pages.values()
+    said = in_a_terminal(prof, machine, steps("give out"))
+    assert f"Destination: /srv/nbgrader/exchange/bigrams/outbound/{LAB}" in said
+    for name in STUDENTS:
+        page = pages[name]
+        menu(page, "Nbgrader", "Assignment List")
+        page.locator("#released_assignments_list").get_by_role("button", name="Fetch").click()
+        expect(page.locator("#fetched_assignments_list")).to_contain_text(LAB)
+        answer(name, machine)
+        page.goto(re.sub(r"/lab.*", f"/lab/tree/{LAB}/{LAB}.ipynb", page.url))
+        expect(page.get_by_text("| Idle")).to_be_visible()
 
+    menu(ada, "Run", "Run All Cells")
+    said = validated(bo).inner_text()
+    assert "one_hot" in said and "softmax" not in said and f"{QUESTIONS[-1]}: not written yet" in said
+    bo.keyboard.press("Escape")
+    for question in QUESTIONS:
+        expect(card(ada, question)).to_have_class("ck good")
+    for page in (ada, bo):
+        menu(page, "Nbgrader", "Assignment List")
+        page.locator("#fetched_assignments_list").get_by_role("button", name="Submit").click()
+        expect(page.locator("#submitted_assignments_list")).to_contain_text(LAB)
 
-def test_each_login_gets_the_points_of_its_own_work(graded: dict[str, dict]) -> None:
-    assert set(graded) == set(STUDENTS)
+    in_a_terminal(prof, machine, steps("collect and grade"))
+    rows = json.loads(machine.sh("cat /home/prof/our-course/results.json"))
+    points = {row["student"]: {q["name"]: q["points"] for q in row["questions"]} for row in rows}
     most = dict(spec(LAB).questions)
-    points = {s: {q["name"]: q["points"] for q in row["questions"]} for s, row in graded.items()}
-    assert points["ada"] == most
     wrong = points["bo"]["one_hot"]
     assert wrong < most["one_hot"]
-    assert points["bo"] == {**most, "one_hot": wrong, QUESTIONS[-1]: 0}
+    assert points == {"ada": most, "bo": {**most, "one_hot": wrong, QUESTIONS[-1]: 0}}
+    formgrader = prof.context.new_page()
+    formgrader.goto(f"{hub}/user/prof/formgrader")
+    row = formgrader.get_by_role("row", name=LAB)
+    expect(row.get_by_role("gridcell", name=str(len(STUDENTS)), exact=True)).to_be_visible()
 
-
-def test_formgrader_shows_the_class_in_a_tab_of_its_own(
-    graded: dict[str, dict], pages: dict[str, Page], hub: str
-) -> None:
-    page = pages["prof"].context.new_page()
-    page.goto(f"{hub}/user/prof/formgrader")
-    cell = page.get_by_role("row", name=LAB).get_by_role("gridcell", name=str(len(STUDENTS)), exact=True)
-    expect(cell).to_be_visible()
-    page.close()
-
-
-def test_everybody_reads_their_own_feedback_and_nobody_anothers(
-    given_back: dict[str, str], graded: dict[str, dict], machine: Machine
-) -> None:
-    for name, text in given_back.items():
-        assert text.startswith(f"Feedback for {name} ·")
-        assert f" {graded[name]['score']:g} of " in " ".join(text.split())
-    assert "one_hot" in given_back["bo"]
+    in_a_terminal(prof, machine, steps("give back"))
+    for row in rows:
+        text = feedback_of(row["student"], pages[row["student"]], machine)
+        assert text.startswith(f"Feedback for {row['student']} ·") and "one_hot" in text
+        assert f" {row['score']:g} of " in " ".join(text.split())
     feedback = "/srv/nbgrader/exchange/bigrams/feedback"
     assert len(machine.sh(f"ls {feedback}").split()) == len(STUDENTS)
     assert machine.sh(f"runuser -u ada -- ls {feedback} 2>/dev/null || echo closed") == "closed\n"
-
-
-def _ours(url: str, hub: str) -> None:
-    assert url.startswith((hub, "data:", "blob:")), url
 
 
 def hand_in(page: Page, content: bytes) -> None:
@@ -345,17 +264,15 @@ def test_a_live_class_hands_in_reads_and_mends_while_the_lecturers_screen_moves(
     hub: str, pages: dict[str, Page]
 ) -> None:
     service = f"{hub}/services/autograder/"
-    for _ in range(PATIENCE_MS // 200):  # until it has tried its lab; then it knows nobody
-        if pages["prof"].request.get(service).status == 401:
-            break
-        time.sleep(0.2)
-    else:
-        pytest.fail("the live class does not answer")
+    # until it has tried its lab; then it knows nobody
+    until(lambda: pages["prof"].request.get(service).status == 401)
 
     def opened(who: str, place: str = "") -> Page:
         page = pages[who].context.new_page()
         page.on("pageerror", lambda error: pytest.fail(f"{who}: {error}"))
-        page.on("request", lambda asked: _ours(asked.url, hub))
+        page.on(
+            "request", lambda asked: asked.url.startswith((hub, "data:", "blob:")) or pytest.fail(asked.url)
+        )
         page.goto(service + place)
         return page
 

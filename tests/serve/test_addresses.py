@@ -14,7 +14,8 @@ from autograder.serve import app
 from autograder.serve.hand_in import LISTED, MAX_BYTES, UPLOADS_A_MINUTE
 from autograder.serve.room import exercise_of, seen
 from autograder.serve.service import Options
-from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass, addresses, until
+from tests.fixtures.live_class import NOTEBOOK, Answer, LiveClass, addresses
+from tests.fixtures.waiting import until
 from tests.serve.conftest import LAB
 
 HAND_IN = f"/labs/{LAB}/hand-in"

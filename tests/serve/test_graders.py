@@ -23,7 +23,8 @@ from autograder.serve import graders
 from autograder.serve.fair_queue import FairQueue
 from autograder.serve.graders import Graders, salt_of
 from autograder.serve.journal import Attempt
-from tests.fixtures.live_class import NOTEBOOK, until
+from tests.fixtures.live_class import NOTEBOOK
+from tests.fixtures.waiting import until
 
 LAB = lab_name("00")
 FIRST = Attempt(1, LAB, "ada", 1, "00-AAAA", "", 0.0)

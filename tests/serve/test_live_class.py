@@ -19,7 +19,8 @@ from autograder.files import feedback_page
 from autograder.sandbox.host.transport import _process_tree
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import BROKEN, LAB, WRONG
-from tests.fixtures.live_class import Served, until
+from tests.fixtures.live_class import Served
+from tests.fixtures.waiting import until
 from tests.sandbox.conftest import runs
 
 pytestmark = [
