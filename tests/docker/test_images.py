@@ -57,7 +57,9 @@ class Image:
         machine.sh(
             f"{shlex.quote(sys.executable)} -m venv --without-pip /srv/python && cd /srv/python/lib/python3.*/site-packages && "
             f"echo {shlex.quote(sysconfig.get_path('purelib'))} > already_there.pth && cd /srv/python/bin && "
-            "printf '#!/bin/sh\\nexec python -m pip \"$@\"\\n' > pip && chmod 755 pip"
+            "printf '#!/bin/sh\\nexec python -m pip \"$@\"\\n' > pip && "
+            "printf '#!/bin/sh\\nshift; exec python -m jupyterlab.labextensions \"$@\"\\n' > jupyter && "
+            "chmod 755 pip jupyter"
         )
         self.environment = {"PATH": "/srv/python/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
         kept = "PIP_FIND_LINKS PIP_CERT PIP_DEFAULT_TIMEOUT HTTPS_PROXY https_proxy OMP_NUM_THREADS"
