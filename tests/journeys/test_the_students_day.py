@@ -1,7 +1,4 @@
-"""A student's day in Chromium: unpack, run, err, read the hint, mend, validate, save, hand in.
-
-The tests are the hours of one day, in order, on one page.
-"""
+"""A student's day in Chromium: unpack, run, err, read the hint, mend, validate, save, hand in."""
 
 from __future__ import annotations
 
@@ -31,31 +28,6 @@ SUMMED = (
 )
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundle, as a student unpacks it."""
-    here = tmp_path_factory.mktemp("students") / "unpacked"
-    release(LAB, here)
-    return here
-
-
-@pytest.fixture(scope="module")
-def saved(folder: Path) -> Path:
-    """The notebook's file."""
-    return folder / LAB / f"{LAB}.ipynb"
-
-
-@pytest.fixture(scope="module")
-def page(folder: Path, serve: Callable[..., Any], visit: Callable[..., Page]) -> Page:
-    """The lab in JupyterLab, every cell run as it was handed out."""
-    page = visit(serve(folder), f"lab/tree/{LAB}/{LAB}.ipynb")
-    expect(page.get_by_text("| Idle")).to_be_visible()
-    menu(page, "Kernel", "Restart Kernel and Run All Cells…")
-    page.get_by_role("button", name="Confirm Kernel Restart").click()
-    expect(output_of(page, "progress()")).to_contain_text("of 5 questions")
-    return page
-
-
 def in_a_new_cell(page: Page, below: str, source: str) -> None:
     """Add a cell below another one and run it."""
     cell(page, below).locator(".jp-InputPrompt").click()
@@ -71,31 +43,41 @@ def source_on_disk(saved: Path, question: str) -> str:
     return "".join(mine["source"])
 
 
-def test_an_empty_lab_runs_from_top_to_bottom_and_every_card_says_what_is_to_do(page: Page) -> None:
+def test_a_lab_is_answered_validated_and_packed_as_it_was_saved(
+    tmp_path: Path, serve: Callable[..., Any], visit: Callable[..., Page]
+) -> None:
+    release(LAB, tmp_path / "unpacked")
+    saved = tmp_path / "unpacked" / LAB / f"{LAB}.ipynb"
+    page = visit(serve(tmp_path / "unpacked"), f"lab/tree/{LAB}/{LAB}.ipynb")
+    expect(page.get_by_text("| Idle")).to_be_visible()
+    progress, one_hot = output_of(page, "progress()"), card(page, "one_hot")
+
+    # An empty lab runs from top to bottom, and every card says what is to do.
+    menu(page, "Kernel", "Restart Kernel and Run All Cells…")
+    page.get_by_role("button", name="Confirm Kernel Restart").click()
+    expect(progress).to_contain_text("of 5 questions")
     for question in QUESTIONS:
         expect(card(page, question)).to_contain_text(f"{question} is still to do")
         expect(card(page, question)).to_contain_text("NotImplementedError")
-        expect(output_of(page, "progress()")).to_contain_text(f"{question} — not written yet")
+        expect(progress).to_contain_text(f"{question} — not written yet")
     expect(page.get_by_text(re.compile("^Figure: .*price")).first).to_be_attached()
     traces = page.locator('[data-mime-type="application/vnd.jupyter.error"]')
     assert traces.all_inner_texts() == []
     expect(page.get_by_text("This cell waits for one_hot").first).to_be_visible()
 
-
-def test_a_wrong_answer_gets_a_hint_in_words_and_a_right_one_a_green_card(page: Page) -> None:
+    # A wrong answer gets a hint in words, and a right one a green card.
     write(page, "one_hot", SWAPPED)
-    expect(card(page, "one_hot")).to_contain_text("Rows and columns are swapped")
-    expect(card(page, "one_hot")).to_have_class("ck bad")
+    expect(one_hot).to_contain_text("Rows and columns are swapped")
+    expect(one_hot).to_have_class("ck bad")
     write(page, "one_hot", right(LAB, "one_hot"))
-    expect(card(page, "one_hot")).to_have_class("ck good")
-    expect(card(page, "one_hot")).to_contain_text("8 of 8")
+    expect(one_hot).to_have_class("ck good")
+    expect(one_hot).to_contain_text("8 of 8")
     cell(page, "progress()").locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
-    expect(output_of(page, "progress()")).to_contain_text("1 of 5 questions")
-    expect(output_of(page, "progress()")).to_contain_text("one_hot — public checks pass")
+    expect(progress).to_contain_text("1 of 5 questions")
+    expect(progress).to_contain_text("one_hot — public checks pass")
 
-
-def test_validate_says_in_words_what_is_missing(page: Page) -> None:
+    # Validate says in words what is missing.
     said = validated(page)
     expect(said).to_contain_text("lookup: not written yet")
     expect(said).to_contain_text("YOUR ANSWER HERE")
@@ -103,8 +85,7 @@ def test_validate_says_in_words_what_is_missing(page: Page) -> None:
     expect(said).not_to_contain_text("Traceback")
     page.keyboard.press("Escape")
 
-
-def test_nothing_is_packed_before_it_is_saved(page: Page, saved: Path) -> None:
+    # Nothing is packed before it is saved.
     for question in QUESTIONS[1:]:
         write(page, question, right(LAB, question))
         expect(card(page, question)).to_have_class("ck good")
@@ -115,21 +96,18 @@ def test_nothing_is_packed_before_it_is_saved(page: Page, saved: Path) -> None:
     assert "NotImplementedError" in source_on_disk(saved, "softmax")
     assert not saved.with_suffix(".zip").exists()
 
-
-def test_validate_saves_and_is_content_when_everything_is_answered(page: Page, saved: Path) -> None:
+    # Validate saves, and is content when everything is answered.
     write_in_words(page, "Ids are names. One-hot rows claim no order and no likeness.")
     expect(validated(page)).to_contain_text("Success!")
     page.keyboard.press("Escape")
     assert source_on_disk(saved, "softmax") == right(LAB, "softmax")
 
-
-def test_what_is_packed_is_what_was_saved(page: Page, saved: Path, tmp_path: Path) -> None:
+    # What is packed is what was saved.
     write(page, "cross_entropy", SUMMED)
     expect(card(page, "cross_entropy")).to_have_class("ck bad")
     page.keyboard.press("Control+s")
     cell(page, "hand_in()").locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
-    packing = output_of(page, "hand_in()")
     expect(packing).to_contain_text(f"{LAB}.zip is ready to hand in")
     expect(packing).to_contain_text("softmax — written")
     expect(packing).to_contain_text("why_one_hot — answered in words")
