@@ -1,10 +1,11 @@
-"""A cell that waits for an answer says in one calm line what it waits for."""
+"""A cell that waits for an answer says in one calm line what it waits for; lists are drawn like arrays."""
 
 from __future__ import annotations
 
 import sys
 from types import ModuleType
 
+import numpy as np
 import pytest
 from coursekit.notebook.until_written import needs, until_written
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
@@ -98,3 +99,36 @@ def test_a_helper_whose_name_a_figure_takes_is_put_back_whatever_it_is(monkeypat
         raise ZeroDivisionError
     assert {name: vars(notebook)[name] for name in before} == before and notebook.model is None
     assert (notebook.loss(0), notebook.rate) == (5, 4)
+
+
+@pytest.fixture
+def in_a_figure(monkeypatch, checked):
+    """What a cell that needs ``f`` gets from it, where ``f`` is a checked answer that returns ``value``; and its name there."""
+    notebook = sys.modules["__main__"]
+
+    def get(value):
+        def f(*_):
+            return value
+
+        f.__module__ = "__main__"
+        monkeypatch.setattr(notebook, "f", f, raising=False)
+        checked("f", passed=True)
+        seen = []
+        with until_written():
+            needs("f")
+            seen += [notebook.f(), notebook.f.__name__]
+            raise ValueError("no such figure")
+        assert notebook.f is f, "it is back after an error, too"
+        return seen
+
+    return get
+
+
+def test_lists_of_numbers_are_arrays_in_the_cell_and_whatever_is_no_table_of_numbers_stays(in_a_figure):
+    for value in ([[True, False], [True, True]], [0.25, 0.75], [np.ones(2), np.zeros(2)]):
+        seen, name = in_a_figure(value)
+        assert isinstance(seen, np.ndarray) and np.array_equal(seen, value) and name == "f"
+    for value in ([3, 1, 2], [[1, 2], [3]], ["a", "b"], [("a", 0.5)], [], {"a": [1.0]}, None):
+        assert in_a_figure(value)[0] is value
+    words, table, number = in_a_figure((["a", "b"], [[0.5, 0.5]], 3))[0]
+    assert words == ["a", "b"] and table.shape == (1, 2) and number == 3
