@@ -1,11 +1,17 @@
-"""A card that is made of data: it asks, compares as grading does, and shows a small case with the cause."""
+"""A card that is made of data: it asks twice, compares as grading does, and shows a small case with the cause."""
 
 from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import torch
-from coursekit.checks import api
+from coursekit.checks import api, questions
 from coursekit.checks.local_student import LocalStudent, Raised
 from coursekit.checks.questions import questions_of
 from coursekit.checks.words import difference_in_words, in_words
@@ -13,7 +19,7 @@ from coursekit.notebook import cards
 
 from autograder.course.masters import solution
 
-LAB = "07_self_attention"
+LAB, FIRST_LAB = "07_self_attention", "01_markov_bigram"
 MASTER = solution(LAB)
 
 
@@ -91,3 +97,86 @@ def test_a_scenario_tells_the_students_errors_from_its_own():
     assert isinstance(raised.value.error, ZeroDivisionError)
     with pytest.raises(Raised):
         student(3, 2).call("no_such_part")
+
+
+def test_only_the_first_hint_is_shown_and_the_card_says_where_to_begin():
+    verdict = api.judge(LAB, "kernel_smooth", lambda *given: 0)
+    red = [mark for mark in verdict.marks if not mark.passed]
+    assert len(red) > 2 and [mark.hint for mark in red if mark.hint] == [red[0].hint]
+    card = cards.checked(verdict, 1, 5)
+    assert card.words.count("✗") == len(red) + 1 and card.words.count("→") == 1
+    assert cards.FIRST_THINGS_FIRST in card.words and cards.FIRST_THINGS_FIRST in card.markup
+
+
+def test_outside_a_notebook_a_card_is_said_once():
+    lines = 'from coursekit import check, start\nstart("00_warm_up")\ncheck("lookup", lambda H, E: H @ E)\n'
+    program = [sys.executable, "-i"]  # at a prompt: where a card's value would be shown, too
+    words = subprocess.run(program, input=lines, capture_output=True, text=True, check=True).stdout
+    assert words.count("public checks hold") == 1
+
+
+def test_a_table_outside_of_the_function_that_all_checks_let_pass_turns_the_card_red():
+    right, calls = solution(FIRST_LAB)["normalise_rows"], []
+
+    def normalise_rows(N):
+        calls.append(1)
+        return right(N) + 1e-3 * (len(calls) > asked)
+
+    asked = sum(len(part["cases"]) for part in questions_of(FIRST_LAB)["normalise_rows"].parts)
+    verdict = api.judge(FIRST_LAB, "normalise_rows", normalise_rows)
+    assert [mark.hint for mark in verdict.marks if not mark.passed] == [api.ANSWERS_DIFFER]
+    assert cards.FIRST_THINGS_FIRST not in cards.checked(verdict, 1, 5).words, "there is one alone"
+
+
+def test_the_hint_stands_at_the_first_red_check_or_in_a_line_of_its_own():
+    right = solution("06_positions")["shift_matrix"]
+    room = {}
+
+    def shift_matrix(c, D, base=10000.0):
+        M = room.setdefault(D, np.zeros((D, D)))
+        M[...] = right(c, D, base)
+        return M
+
+    marks = api.judge("06_positions", "shift_matrix", shift_matrix).marks
+    assert "writes into the same array" in next(mark.hint for mark in marks if not mark.passed)
+
+
+def test_who_answers_alike_is_not_blamed_and_slow_parts_are_not_asked_again(monkeypatch):
+    right, known, calls = solution(FIRST_LAB)["normalise_rows"], {}, []
+
+    def cached(N):
+        return known.setdefault((N.shape, N.dtype.str, N.tobytes()), right(N))
+
+    def counted(N):
+        calls.append(1)
+        return right(N)
+
+    for answer in (cached, lambda N: iter(right(N)), counted):
+        assert api.judge(FIRST_LAB, "normalise_rows", answer).passed
+    unlike = api.judge(FIRST_LAB, "normalise_rows", lambda N: {"rows": right(N)}.values())
+    assert api.ANSWERS_DIFFER not in [mark.hint for mark in unlike.marks]
+    twice = len(calls)
+    monkeypatch.setattr(questions, "AGAIN_SECONDS", 0.0)
+    assert api.judge(FIRST_LAB, "normalise_rows", counted).passed and twice > len(calls) - twice > 0
+
+
+def test_a_change_in_place_is_named_and_spoils_no_later_check():
+    def doubles(x):
+        x *= 2
+
+    for lab, question, change in (
+        (FIRST_LAB, "bigram_counts", lambda words: words.append("ava")),
+        ("07_self_attention", "scaled_dot_product_attention", doubles),
+    ):
+        right = solution(lab)[question]
+
+        @functools.wraps(right)
+        def wrong(*given, right=right, change=change):
+            result = right(*copy.deepcopy(given))
+            change(given[0])
+            return result
+
+        name = next(iter(inspect.signature(right).parameters))
+        red = next(mark.hint for mark in api.judge(lab, question, wrong).marks if not mark.passed)
+        assert f"Your answer changes `{name}`" in red, question
+        assert api.judge(lab, question, right).passed

@@ -63,7 +63,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     (tmp_path / f"{LAB}.ipynb").write_text(NOTEBOOK)
     start(LAB)
     running = Server()
-    threading.Thread(target=running.http.serve_forever, daemon=True).start()
+    threading.Thread(target=running.http.serve_forever, args=(0.02,), daemon=True).start()
     yield running
     running.http.shutdown()
 
