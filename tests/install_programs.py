@@ -18,17 +18,15 @@ NEEDED = "the journeys on a hub need JupyterHub's proxy: apt-get install npm, th
 
 def install_browser() -> None:
     """Leave ``/usr/bin/chromium-headless-shell`` in place, or say that the tests take the whole Chromium or fail."""
-    if shutil.which("chromium-headless-shell"):
-        return
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        print("The browser tests need Chromium: apt-get install chromium-headless-shell.")
-        return
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for words in ("apt-get update", "apt-get install -y --no-install-recommends chromium-headless-shell"):
-        if subprocess.run(words.split(), env=environment, check=False, **quiet).returncode:
-            print("chromium-headless-shell could not be installed: the browser tests take chromium, or fail.")
-            return
+    steps = "apt-get update", "apt-get install -y --no-install-recommends chromium-headless-shell"
+    if not shutil.which("chromium-headless-shell") and not (
+        os.geteuid() == 0
+        and shutil.which("apt-get")
+        and all(subprocess.run(step.split(), env=environment, **quiet).returncode == 0 for step in steps)
+    ):
+        print("The browser tests take chromium, or fail: apt-get install chromium-headless-shell.")
 
 
 def install_proxy() -> None:
