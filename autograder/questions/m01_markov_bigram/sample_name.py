@@ -240,11 +240,6 @@ def never_an_empty_name(P, rng):
 
 
 @question.alternative
-def by_multinomial_and_argmax(P, rng):
-    return _walk(lambda current: np.argmax(rng.multinomial(1, P[current])), 100_000)
-
-
-@question.alternative
 def by_cumulative_sums(P, rng):
     steps = np.cumsum(P, axis=1)
 

@@ -129,16 +129,6 @@ def empty_rows_always_zero(N, alpha):
 
 
 @question.alternative
-def map_in_float32_torch(N, alpha):
-    import torch
-
-    weight = (
-        torch.tensor(np.array(N, dtype=np.float32)) + torch.tensor(np.asarray(alpha, dtype=np.float32)) - 1
-    )
-    return weight / weight.sum(-1, keepdim=True).clamp(min=1e-20)
-
-
-@question.alternative
 def map_row_after_row(N, alpha):
     def one(row, a):
         above = [float(n) + float(x) - 1 for n, x in zip(row, a, strict=True)]

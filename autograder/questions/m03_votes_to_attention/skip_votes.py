@@ -110,14 +110,6 @@ def votes_by_a_loop(history, features):
     return votes
 
 
-@question.alternative
-def votes_by_one_hot_products(history, features):
-    one = np.eye(len(features))
-    return np.einsum(
-        "ta,c,acn->tn", one[list(history)[:-1]].reshape(-1, len(features)), one[history[-1]], features
-    )
-
-
 @question.impostor
 def one_vote_a_word(right, history, features):
     """It lets each word vote once, however often it stands there.

@@ -127,16 +127,6 @@ def one_level_deep(ids, merges):
 
 
 @question.alternative
-def by_recursion(ids, merges):
-    parts = {new: pair for pair, new in merges.items()}
-
-    def spell(token):
-        return [token] if token not in parts else [*spell(parts[token][0]), *spell(parts[token][1])]
-
-    return bytearray(byte for token in ids for byte in spell(token)).decode("utf8", "replace")
-
-
-@question.alternative
 def undoing_the_merges_from_the_last(ids, merges):
     tokens = list(ids)
     for pair, new in reversed(list(merges.items())):

@@ -154,17 +154,6 @@ def empty_text_a_chunk(text):
 
 
 @question.alternative
-def with_finditer_and_verbose_pattern(text):
-    pattern = regex.compile(
-        r"""'s|'t|'re|'ve|'m|'ll|'d   # endings
-          | [ ]?\p{Letter}+ | [ ]?\p{Number}+ | [ ]?[^\s\p{L}\p{N}]+
-          | \s+(?!\S) | \s+""",
-        regex.VERBOSE,
-    )
-    return tuple(match.group() for match in pattern.finditer(text))
-
-
-@question.alternative
 def with_gpt2s_own_pattern(text):
     rules = r"'s|'t|'re|'ve|'m|'ll|'d| ?[^\W\d_½²٣Ⅳ]+| ?[\d½²٣Ⅳ]+| ?(?:[^\s\w]|_)+|\s+(?!\S)|\s+"
     return re.findall(rules, text)

@@ -120,12 +120,3 @@ def by_one_hot_products(context, W_in, W_out):
     h = bag @ W_in
     scores = np.einsum("vd,d->v", W_out, h)
     return [h, np.exp(scores - np.logaddexp.reduce(scores))]
-
-
-@question.alternative
-def with_torch_in_float32(context, W_in, W_out):
-    import torch
-
-    table = torch.tensor(np.ascontiguousarray(W_in), dtype=torch.float32)
-    h = table[list(context)].mean(dim=0)
-    return h, torch.softmax(torch.tensor(np.ascontiguousarray(W_out), dtype=torch.float32) @ h, dim=0)

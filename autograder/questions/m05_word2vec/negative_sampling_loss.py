@@ -192,16 +192,3 @@ def riddle_by_riddle(h, rows):
             d.append([g * y for y in vector])
         losses.append(loss), dhs.append(dh), drows.append(d)
     return losses, dhs, drows
-
-
-@question.alternative
-def with_torch(h, rows):
-    import torch
-
-    h, rows = (torch.tensor(np.ascontiguousarray(part)) for part in (h, rows))
-    scores = torch.einsum("bkd,bd->bk", rows, h)
-    real, noise = scores[:, :1], scores[:, 1:]
-    log = torch.nn.functional.logsigmoid
-    loss = -(log(real).sum(1) + log(-noise).sum(1))
-    g = torch.cat([torch.sigmoid(real) - 1, torch.sigmoid(noise)], dim=1)
-    return loss, torch.einsum("bk,bkd->bd", g, rows), torch.einsum("bk,bd->bkd", g, h)

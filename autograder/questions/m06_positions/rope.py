@@ -189,19 +189,6 @@ def rope_by_matrices(x, positions, base=10000.0):
     return np.einsum("tij,...tj->...ti", R, x)
 
 
-@question.alternative
-def rope_in_torch_float32(x, positions, base=10000.0):
-    import torch
-
-    x = torch.tensor(np.ascontiguousarray(x), dtype=torch.float32)
-    D = x.shape[-1]
-    speed = 1.0 / base ** (torch.arange(0, D, 2).float() / D)
-    angle = torch.tensor(np.array(positions, dtype=np.float32))[:, None] * speed
-    cos, sin = angle.cos().repeat_interleave(2, -1), angle.sin().repeat_interleave(2, -1)
-    other = torch.stack([-x[..., 1::2], x[..., 0::2]], -1).flatten(-2)
-    return x * cos + other * sin
-
-
 @question.impostor
 def counts_for_itself(right, x, positions):
     """It takes 0, 1, 2, … for the positions, whatever it is given.

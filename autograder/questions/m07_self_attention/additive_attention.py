@@ -170,15 +170,3 @@ def additive_one_query_at_a_time(q, k, v, W_q, W_k, w, mask=None):
     bells = np.exp(scores - scores.max(-1)[..., None])
     weights = bells / bells.sum(-1)[..., None]
     return np.matmul(weights, v), weights
-
-
-@question.alternative
-def additive_in_torch_single_precision(q, k, v, W_q, W_k, w, mask=None):
-    import torch
-
-    q, k, v, W_q, W_k, w = (torch.tensor(part, dtype=torch.float32) for part in (q, k, v, W_q, W_k, w))
-    scores = torch.tanh((q @ W_q).unsqueeze(-2) + (k @ W_k).unsqueeze(-3)).matmul(w)
-    if mask is not None:
-        scores = scores.masked_fill(~torch.tensor(mask), float("-inf"))
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ v, weights

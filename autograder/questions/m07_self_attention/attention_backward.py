@@ -218,15 +218,3 @@ def backward_by_the_output(q, k, v, weights, d_output):
     mean = ((weights @ v) * d_output).sum(-1)[..., None]
     d_scores = weights * (np.matmul(d_output, swap(v)) - mean) / math.sqrt(k.shape[-1])
     return [d_scores @ k, swap(d_scores) @ q, swap(weights) @ d_output]
-
-
-@question.alternative
-def backward_in_torch_single_precision(q, k, v, weights, d_output):
-    import torch
-
-    q, k, v, a, g = (
-        torch.tensor(np.ascontiguousarray(p), dtype=torch.float32) for p in (q, k, v, weights, d_output)
-    )
-    d_a = g @ v.mT
-    d_s = a * (d_a - (a * d_a).sum(-1, keepdim=True)) / q.shape[-1] ** 0.5
-    return d_s @ k, d_s.mT @ q, a.mT @ g

@@ -123,10 +123,3 @@ def causal_mask_by_comparison(T):
 @question.alternative
 def causal_mask_as_lists(T):
     return [[True] * (i + 1) + [False] * (T - i - 1) for i in range(T)]
-
-
-@question.alternative
-def causal_mask_in_torch(T):
-    import torch
-
-    return ~torch.triu(torch.ones(T, T), diagonal=1).bool()

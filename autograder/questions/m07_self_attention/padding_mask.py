@@ -104,10 +104,3 @@ def padding_mask_sorted(lengths, T):
 @question.alternative
 def padding_mask_as_lists(lengths, T):
     return [[[t < n for t in range(T)]] for n in lengths]
-
-
-@question.alternative
-def padding_mask_in_torch(lengths, T):
-    import torch
-
-    return (torch.arange(T) < torch.as_tensor(lengths).unsqueeze(-1)).unsqueeze(1)

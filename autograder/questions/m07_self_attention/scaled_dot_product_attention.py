@@ -267,18 +267,6 @@ def attention_by_loops(q, k, v, mask=None):
     return (np.array(rows) @ v).tolist(), rows
 
 
-@question.alternative
-def attention_in_torch_single_precision(q, k, v, mask=None):
-    import torch
-
-    q, k, v = (torch.tensor(np.ascontiguousarray(part), dtype=torch.float32) for part in (q, k, v))
-    scores = q @ k.mT / q.shape[-1] ** 0.5
-    if mask is not None:
-        scores = scores.masked_fill(~torch.tensor(mask), -torch.inf)
-    weights = scores.softmax(-1)
-    return [weights @ v, weights]
-
-
 @question.impostor
 def divides_by_the_number_of_keys(right, q, k, v, mask=None):
     """It divides by the root of the number of keys, not of their size.

@@ -323,11 +323,3 @@ class DecoderByHand(nn.Module):
         for norm, sublayer in zip((self.norm1, self.norm2, self.norm3), sublayers, strict=True):
             x = norm(F.dropout(sublayer(x), self.p, self.training) + x)
         return x
-
-
-@question.alternative
-class DecoderInSinglePrecision(Decoder):
-    """The result in single precision."""
-
-    def forward(self, x, memory, self_mask=None, memory_mask=None):
-        return super().forward(x, memory, self_mask, memory_mask).float()

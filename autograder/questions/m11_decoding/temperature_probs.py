@@ -95,10 +95,3 @@ def temperature_not_normalised(logits, T):
 def temperature_by_powers(logits, T):
     ratio = np.exp((np.asarray(logits, dtype=float) - max(logits)) / T)
     return [float(one) for one in ratio / ratio.sum()]
-
-
-@question.alternative
-def temperature_in_torch_single_precision(logits, T):
-    import torch
-
-    return torch.softmax(torch.tensor(np.ascontiguousarray(logits), dtype=torch.float32) / T, dim=0)

@@ -162,19 +162,6 @@ def top_p_word_by_word(logits, p, T=1.0):
 
 
 @question.alternative
-def top_p_with_searchsorted_in_torch(logits, p, T=1.0):
-    import torch
-
-    probabilities = torch.softmax(torch.as_tensor(np.array(logits, dtype=float)) / T, dim=-1)
-    values, order = torch.sort(probabilities, descending=True, stable=True)
-    size = int(torch.searchsorted(values.cumsum(0), torch.tensor(p, dtype=torch.float64))) + 1
-    size = len(order) if p == 1 else size
-    result = torch.zeros_like(probabilities)
-    result[order[:size]] = values[:size] / values[:size].sum()
-    return result
-
-
-@question.alternative
 def top_p_in_single_precision(logits, p, T=1.0):
     scaled = np.asarray(logits, dtype=np.float32) / np.float32(T)
     bells = np.exp(scaled - scaled.max())

@@ -2,7 +2,6 @@
 
 import numpy as np
 import torch
-from torch import nn
 
 from autograder.questions.engine import Case, Observed, Question
 from autograder.questions.m12_translator.common import BOS, EOS, PAD, UNKNOWN
@@ -188,15 +187,6 @@ def batch_without_unknown_words(pairs):
 def batch_of_another_kind(pairs):
     """Your tensors hold whole numbers of 32 bits, and torch.long has 64: cross_entropy refuses other labels. torch.tensor of Python's lists gives torch.long."""
     return tuple(part.to(torch.int32) for part in word_by_word(pairs))
-
-
-@question.alternative
-def batch_by_pad_sequence(pairs):
-    def pad(rows):
-        return nn.utils.rnn.pad_sequence([torch.as_tensor(row) for row in rows], batch_first=True)
-
-    sources, targets = sides(pairs)
-    return [pad(sources), pad([[BOS, *t] for t in targets]), pad([[*t, EOS] for t in targets])]
 
 
 @question.alternative

@@ -238,22 +238,6 @@ def two_separate_draws(ids, V, rng, rate=0.15):
 
 
 @question.alternative
-def batch_by_loops(ids, V, rng, rate=0.15):
-    inputs, targets = [list(row) for row in ids.tolist()], [[-100] * len(row) for row in ids.tolist()]
-    for b, row in enumerate(ids.tolist()):
-        for t, word in enumerate(row):
-            if word == 0 or rng.uniform() >= rate:
-                continue
-            targets[b][t] = word
-            fate = rng.choice(3, p=[0.8, 0.1, 0.1])
-            if fate == 0:
-                inputs[b][t] = 1
-            elif fate == 1:
-                inputs[b][t] = int(rng.integers(V - 2)) + 2
-    return inputs, targets
-
-
-@question.alternative
 def batch_from_one_draw_in_torch(ids, V, rng, rate=0.15):
     words = torch.tensor(ids)
     draw = torch.tensor(rng.random(ids.shape)) / rate  # below one where it is chosen, and uniform there

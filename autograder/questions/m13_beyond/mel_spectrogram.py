@@ -207,15 +207,6 @@ def mels_frame_by_frame(signal, rate, frame=256, hop=128, n_mels=20):
 
 
 @question.alternative
-def mels_in_torch(signal, rate, frame=256, hop=128, n_mels=20):
-    frames = torch.tensor(np.array(signal, dtype=float)).unfold(0, frame, hop)
-    power = (
-        torch.fft.rfft(frames * torch.hann_window(frame, periodic=True, dtype=torch.double)).abs().square()
-    )
-    return (power @ torch.tensor(filters_of(n_mels, frame, rate)).T).clamp(min=1e-10).log()
-
-
-@question.alternative
 def mels_in_single_precision(signal, rate, frame=256, hop=128, n_mels=20):
     frames = torch.tensor(np.array(signal, dtype=np.float32)).unfold(0, frame, hop)
     power = torch.fft.rfft(frames * torch.hann_window(frame)).abs() ** 2
