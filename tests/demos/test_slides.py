@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from coursekit.demos import bundle, formulas, slides
-from coursekit.figures.style import for_slide
+from coursekit.figures import for_slide
 from matplotlib import pyplot
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect

@@ -30,7 +30,7 @@ from nbformat.notebooknode import NotebookNode
 from PIL import Image
 
 from coursekit.demos import bundle, formulas
-from coursekit.figures.style import SLIDE
+from coursekit.figures import SLIDE
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXTS = ROOT / "docs" / "slides"
