@@ -25,8 +25,6 @@ from coursekit.checks.questions import CardRun, NotMet, PartCheck, questions_of
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
 
-__all__ = ["check", "names_beside", "progress", "start"]
-
 
 class NotYet(Exception):
     """A card's text as an exception, for nbgrader's Validate, which shows errors but no cards."""

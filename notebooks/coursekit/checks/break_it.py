@@ -30,8 +30,6 @@ from coursekit.checks.values import as_numbers, values_match
 from coursekit.notebook import cards
 from coursekit.notebook.verdict import Mark
 
-__all__ = ["break_it", "exposed"]
-
 
 def impostors(lab: str) -> Mapping[str, list[Callable[..., Any]]]:
     """The impostors of a lab (full name), by question."""

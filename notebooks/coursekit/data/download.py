@@ -17,8 +17,6 @@ from urllib.error import HTTPError, URLError
 
 from coursekit.errors import MissingFile
 
-__all__ = ["Remote", "cache_folder", "fetch", "same_content"]
-
 #: Seconds that a server has for its next bytes; number of attempts; seconds by which the pauses between them grow.
 _TIMEOUT, _ATTEMPTS, _PAUSE = 20.0, 4, 0.5
 

@@ -9,8 +9,6 @@ from torch import Tensor, nn
 
 from coursekit.figures import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
 
-__all__ = ["draw_walk", "stations"]
-
 #: Drawn part -> name of its output. For the attention's pair of outputs this is the weights.
 _PARTS = {
     "attention.W_Q": "queries",

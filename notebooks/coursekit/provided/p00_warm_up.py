@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
-__all__ = ["cross_entropy", "logsumexp", "lookup", "one_hot", "softmax"]
-
 
 def one_hot(ids: npt.ArrayLike, V: int) -> Array:
     """One-hot rows.  ids: any shape (...) of whole numbers below V → (..., V)."""

@@ -12,15 +12,6 @@ from coursekit.data.names import ALPHABET
 
 Array = npt.NDArray[np.float64]
 
-__all__ = [
-    "average_nll",
-    "bigram_counts",
-    "normalise_rows",
-    "sample_name",
-    "second_order",
-    "transition_matrix",
-]
-
 
 def normalise_rows(N: npt.ArrayLike) -> Array:
     """Counts (R, V) → probabilities (R, V), each row by its own sum; a row without counts stays zero."""

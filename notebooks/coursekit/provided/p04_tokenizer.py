@@ -8,8 +8,6 @@ from itertools import pairwise
 
 import regex
 
-__all__ = ["count_pairs", "decode", "encode", "encode_all", "pre_tokenize", "train_bpe", "utf8_encode"]
-
 Pair = tuple[int, int]
 Word = tuple[int, ...]
 

@@ -13,8 +13,6 @@ from torch.nn import functional
 Array = npt.NDArray[Any]
 Ranking = list[tuple[str, float]]
 
-__all__ = ["analogy", "cbow_backward", "cbow_forward", "context_windows", "nearest", "negative_sampling_loss"]
-
 
 def context_windows(ids: Sequence[Any], m: int) -> list[tuple[list[Any], Any]]:
     """(context, target) for every position that has neighbours: up to ``m`` items on each side, in order."""

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["rope", "sinusoidal"]
-
 
 def _hands(positions: Any, D: int, base: float) -> npt.NDArray[np.complex128]:
     """The hands of all clocks at the given positions: (T, ceil(D / 2)) complex numbers of length one."""

@@ -9,8 +9,6 @@ from torch.nn import functional as F
 
 from coursekit.provided.p08_multi_head import MultiHeadAttention
 
-__all__ = ["DecoderBlock", "EncoderBlock", "FeedForward", "LayerNorm", "residual"]
-
 
 class LayerNorm(nn.LayerNorm):
     """Mean 0 and variance 1 along the last axis, then times ``weight`` plus ``bias``.  (…, d_model) → same."""

@@ -9,15 +9,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
-__all__ = [
-    "adam_step",
-    "label_smoothing",
-    "masked_cross_entropy",
-    "noam_rate",
-    "shift_targets",
-    "train_step",
-]
-
 
 def shift_targets(sentences: Sequence[Sequence[int]], bos: int, eos: int, pad: int) -> tuple[Tensor, Tensor]:
     """B lists of word numbers → decoder input (bos …) and labels (… eos), both (B, longest + 1), padded."""

@@ -12,8 +12,6 @@ Array = npt.NDArray[np.float64]
 #: n prefixes of one length, each beginning with bos → (n, V) log-probabilities of the next token.
 Step = Callable[[Sequence[Sequence[int]]], npt.ArrayLike]
 
-__all__ = ["beam_search", "greedy", "temperature_probs", "top_k", "top_p"]
-
 
 def greedy(step: Step, bos: int, eos: int, max_length: int) -> tuple[list[int], float]:
     """Always the most probable token → (tokens without bos, with eos if it came; their log-probability)."""

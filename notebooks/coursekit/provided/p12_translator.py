@@ -14,8 +14,6 @@ from coursekit.provided.p09_blocks import DecoderBlock, EncoderBlock
 from coursekit.provided.p10_training import shift_targets
 from coursekit.provided.p11_decoding import beam_search
 
-__all__ = ["Transformer", "bleu", "make_batch", "translate"]
-
 #: The longest sentence, in tokens, that lab 12's table of positions holds.
 LONGEST = 64
 

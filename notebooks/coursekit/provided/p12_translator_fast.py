@@ -27,8 +27,6 @@ from coursekit.data.vocabulary import PAD, Batch
 from coursekit.hardware import has_fast_bfloat16
 from coursekit.provided.p06_positions import sinusoidal
 
-__all__ = ["FastTransformer", "Kept"]
-
 #: 16-bit products are prepared anew for each shape; rows come in multiples of this, so that there are few shapes.
 _ROWS = 256
 #: PyTorch's ways to attend, but cuDNN's: it plans anew for each shape, for tenths of a second.

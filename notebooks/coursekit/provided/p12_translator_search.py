@@ -18,8 +18,6 @@ from torch.nn.utils.rnn import pad_sequence
 from coursekit.data.vocabulary import BOS, EOS, PAD
 from coursekit.provided.p12_translator_fast import FastTransformer, Kept
 
-__all__ = ["Hypothesis", "translate_all"]
-
 #: Tokens without BOS and EOS, and log P / n ** length_penalty.
 Hypothesis = tuple[list[int], float]
 
