@@ -23,10 +23,10 @@ from autograder.grading.diagnosis import diagnose, known_answers
 from autograder.grading.rubric import points_earned
 from autograder.judging.evidence import as_numbers, traces_match
 from autograder.judging.run import TestRun, earned, master_runs, run_question, salt, student_with_answer
-from autograder.questions.engine.answers import Answer, fresh_answers
+from autograder.questions.engine.answers import fresh_answers
 from autograder.questions.engine.compare import value_difference
 from autograder.questions.engine.draw import PUBLIC, Trial, trials_of
-from autograder.questions.engine.question import Question, questions_of
+from autograder.questions.engine.question import Answer, Question, questions_of
 
 #: The largest share of the points that a worthless answer may earn.
 MAX_FOR_NOTHING = 0.05

@@ -19,7 +19,8 @@ from dataclasses import replace
 from autograder.course.policy_file import settings
 from autograder.grading.diagnosis import known_answers
 from autograder.judging.run import TestRun, earned, tests_of
-from autograder.questions.engine.answers import Answer, answers_of
+from autograder.questions.engine.answers import answers_of
+from autograder.questions.engine.question import Answer
 from autograder.results import QuestionResult
 
 #: Begins the message of a test that was skipped because an earlier one did not end.

@@ -4,32 +4,12 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from autograder.course.masters import source_of_import
 from autograder.course.names import names_used
 from autograder.questions.engine.card_code import definitions_in, reached
-from autograder.questions.engine.question import Question, questions_of
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A known answer to a question. ``hint`` is "" for an alternative."""
-
-    question: str
-    name: str
-    title: str
-    function: Callable[..., Any]
-    hint: str = ""
-    #: The cost of a recognised misconception, in points.
-    costs: float = 0.0
-    #: The reason why its card does not show its hint; "" if it does.
-    card: str = ""
-    #: The reason why its cost differs from the failed tests' weight by over a quarter of the points; "" if it does not.
-    because: str = ""
+from autograder.questions.engine.question import Answer, Question, questions_of
 
 
 @cache
@@ -50,10 +30,7 @@ def fresh_answers(lab: str, question: str) -> dict[str, tuple[Answer, ...]]:
 
 def _answers(question: Question) -> dict[str, tuple[Answer, ...]]:
     return {
-        "misconception": tuple(
-            Answer(question.name, m.name, m.title, m.function, m.hint, m.costs, m.card, m.because)
-            for m in question.misconceptions
-        ),
+        "misconception": tuple(question.misconceptions),
         "alternative": tuple(
             Answer(question.name, one.__name__, one.__name__.replace("_", " "), one)
             for one in question.alternatives

@@ -25,7 +25,7 @@ from autograder.questions.engine.as_tests import first_of_each_family
 from autograder.questions.engine.card_code import card_code
 from autograder.questions.engine.compare import Outcome, alike
 from autograder.questions.engine.draw import PUBLIC, Trial, outcome_of, student_answering, trials_of
-from autograder.questions.engine.question import Case, Family, Misconception, Question, questions_of
+from autograder.questions.engine.question import Answer, Case, Family, Question, questions_of
 from autograder.sandbox.host.student import Student, argument_in_words
 
 #: The most bytes of a lab's data.
@@ -133,7 +133,7 @@ def card_data(question: Question) -> dict[str, Any]:
 class _Known:
     """A misconception's outcomes in the card's trials, and whether a family's first call, repeated, has another outcome."""
 
-    def __init__(self, misconception: Misconception, student: Student, trials: Sequence[Trial]):
+    def __init__(self, misconception: Answer, student: Student, trials: Sequence[Trial]):
         self.hint = misconception.hint
         self.outcomes = [outcome_of(trial, student) for trial in trials]
         first = first_of_each_family(trials)

@@ -70,14 +70,16 @@ class Scenario:
 
 
 @dataclass(frozen=True)
-class Misconception:
-    """A wrong answer that students give: name in the file, title, cost in points, and hint for all that behave like it."""
+class Answer:
+    """A known answer to a question: a misconception, with the hint for all that behave like it, or an alternative."""
 
+    question: str
     name: str
     title: str
-    costs: float
-    hint: str
     function: Callable[..., Any]
+    hint: str = ""
+    #: The cost of a misconception, in points.
+    costs: float = 0.0
     #: The reason why its cost differs from its families' weight by more than a quarter of the points.
     because: str = ""
     #: The reason why the card does not show the hint.
@@ -104,7 +106,7 @@ class Question:
     lab: str = ""
     families: list[Family] = field(default_factory=list)
     scenarios: list[Scenario] = field(default_factory=list)
-    misconceptions: list[Misconception] = field(default_factory=list)
+    misconceptions: list[Answer] = field(default_factory=list)
     alternatives: list[Callable[..., Any]] = field(default_factory=list)
     #: Wrong functions for a student's counterexample to expose (``coursekit.break_it``).
     impostors: list[Callable[..., Any]] = field(default_factory=list)
@@ -182,7 +184,7 @@ class Question:
                 raise UserError(f"The misconception “{title}” needs a hint: write it as the docstring.")
             name = f"{function.__name__} ({title})" if fixed else function.__name__
             answer = _with_defaults(function, fixed) if fixed else function
-            self.misconceptions.append(Misconception(name, title, costs, words, answer, because, card))
+            self.misconceptions.append(Answer(self.name, name, title, answer, words, costs, because, card))
             return function
 
         return mark
