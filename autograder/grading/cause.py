@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from coursekit.checks.compare import Outcome
 from coursekit.checks.symptoms import VAGUE, lower_first
 
 from autograder.grading.symptoms import Symptom
 from autograder.grading.time_guard import JudgeClock
 from autograder.judging.run import TestRun
-from autograder.questions.engine.compare import Outcome
 from autograder.questions.engine.wrong_calls import shared_by_wrong_calls
 
 

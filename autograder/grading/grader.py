@@ -21,6 +21,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from coursekit.checks.compare import Outcome
+
 from autograder.course.policy_file import settings, spec
 from autograder.errors import Unreadable
 from autograder.grading import cache_keys
@@ -39,7 +41,6 @@ from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedToo
 from autograder.judging.run import HiddenTest, TestRun, master_runs, run_test, tests_of
 from autograder.judging.safe_errors import safe_error
 from autograder.questions.engine.as_tests import outcomes_seen
-from autograder.questions.engine.compare import Outcome
 from autograder.questions.engine.mutants import generated_name
 from autograder.questions.engine.question import questions_of
 from autograder.results import (

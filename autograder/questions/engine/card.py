@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from coursekit.checks.compare import Observed
+from coursekit.checks.compare import Observed, Outcome, alike
 from coursekit.checks.encoding import encode
 from coursekit.checks.questions import DIGEST_KEY
 from coursekit.checks.words import argument_names
@@ -23,7 +23,6 @@ from autograder.errors import UserError
 from autograder.files import digest_of, write_atomically
 from autograder.questions.engine.as_tests import first_of_each_family
 from autograder.questions.engine.card_code import card_code
-from autograder.questions.engine.compare import Outcome, alike
 from autograder.questions.engine.draw import PUBLIC, Trial, outcome_of, student_answering, trials_of
 from autograder.questions.engine.question import Answer, Case, Family, Question, questions_of
 from autograder.sandbox.host.student import Student, argument_in_words

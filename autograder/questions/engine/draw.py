@@ -17,10 +17,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from coursekit.checks.compare import Outcome, difference
 from coursekit.checks.encoding import decode, encode
 
 from autograder.course.masters import solution
-from autograder.questions.engine.compare import Outcome, difference
 from autograder.questions.engine.question import Case, Family, Question, Scenario
 from autograder.sandbox.host.rpc import BadReply, StudentError
 from autograder.sandbox.host.student import Student

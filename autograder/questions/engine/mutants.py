@@ -24,10 +24,11 @@ from itertools import islice
 from multiprocessing.connection import Connection
 from typing import Any
 
+from coursekit.checks.compare import Outcome, alike
+
 from autograder.course.masters import course_root, solution, solution_source, use_root
 from autograder.judging import run
 from autograder.questions.engine.as_tests import size_of
-from autograder.questions.engine.compare import Outcome, alike
 from autograder.questions.engine.draw import Trial, needs_torch, outcome_of, trials_of
 from autograder.questions.engine.edits import edits_of
 from autograder.questions.engine.question import Question, questions_of

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from coursekit.checks.compare import Outcome
 from coursekit.checks.values import as_numbers
 
 from autograder.judging import run
-from autograder.questions.engine.compare import Outcome
 from autograder.questions.engine.draw import trials_of
 from autograder.questions.engine.question import Case, Question, questions_of
 
