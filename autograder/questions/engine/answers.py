@@ -53,7 +53,7 @@ def source_of(answer: Answer) -> str | None:
 
 
 def _as_answer(node: ast.stmt | None, answer: Answer) -> ast.stmt | None:
-    """The definition under the question's name, without decorator and hint; None if ``**kwargs`` takes the fixed arguments."""
+    """The definition under the question's name, without decorator and hint."""
     if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return None
     copied = copy.deepcopy(node)
@@ -61,8 +61,6 @@ def _as_answer(node: ast.stmt | None, answer: Answer) -> ast.stmt | None:
     if isinstance(copied, ast.FunctionDef):
         fixed = _fixed_arguments(node, answer.title)
         names = [argument.arg for argument in copied.args.kwonlyargs]
-        if fixed.keys() - set(names):
-            return None
         given = zip(names, copied.args.kw_defaults, strict=True)
         copied.args.kw_defaults = [fixed.get(name, default) for name, default in given]
     copied.body = (copied.body[1:] if ast.get_docstring(node) else copied.body) or [ast.Pass()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.util
 import inspect
@@ -225,13 +224,6 @@ def _with_defaults(function: Any, fixed: dict[str, Any]) -> Any:
     """The function with these keyword-only arguments fixed."""
     if inspect.isclass(function):
         raise ValueError(f"{function.__name__} is a class: only a function's parameters can be fixed")
-    if fixed.keys() - inspect.getfullargspec(function).kwonlyargs:  # ``**kwargs`` takes them
-
-        @functools.wraps(function)
-        def with_fixed(*args: Any, **kwargs: Any) -> Any:
-            return function(*args, **kwargs, **fixed)
-
-        return with_fixed
     copied = types.FunctionType(
         function.__code__,
         function.__globals__,
