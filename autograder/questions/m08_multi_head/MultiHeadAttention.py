@@ -362,17 +362,6 @@ class ModuleThatKeepsTheMemory(Parts):
 
 
 @question.alternative
-class ModuleOfAList(Parts):
-    """The layers stand in a list, and have their names besides."""
-
-    def __init__(self, d_model, h):
-        nn.Module.__init__(self)
-        self.h = h
-        self.layers_of_mine = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
-        self.W_Q, self.W_K, self.W_V, self.W_O = self.layers_of_mine
-
-
-@question.alternative
 class ModuleByEinsum(nn.Module):
     """Heads by einsum; the size of a head is kept, not the number."""
 

@@ -306,13 +306,6 @@ def translate_that_freezes(model, source, beam=1, length_penalty=0.0, max_length
 
 
 @question.alternative
-def translate_without_any_marker(model, source, beam=1, length_penalty=0.0, max_length=40):
-    return [
-        token for token in search(model, source, beam, length_penalty, max_length) if token not in (BOS, EOS)
-    ]
-
-
-@question.alternative
 def translate_in_single_precision(model, source, beam=1, length_penalty=0.0, max_length=40):
     model = model.eval()
     with torch.inference_mode():

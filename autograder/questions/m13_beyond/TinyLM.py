@@ -283,9 +283,3 @@ class WithMaskByComparison(nn.Module):
         for block in self.blocks:
             x = block(x, mask=~forbidden)
         return x @ self.head.weight.T + self.head.bias
-
-
-@question.alternative
-class OneSentenceAtATime(Right):
-    def forward(self, ids):
-        return torch.cat([super(OneSentenceAtATime, self).forward(row[None]) for row in ids])
