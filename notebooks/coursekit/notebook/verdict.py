@@ -30,13 +30,6 @@ class Verdict:
         """Whether every mark holds."""
         return self.written and all(mark.passed for mark in self.marks)
 
-    @property
-    def share(self) -> float:
-        """The share of marks that hold, 0 to 1."""
-        return (
-            sum(mark.passed for mark in self.marks) / len(self.marks) if self.written and self.marks else 0.0
-        )
-
 
 #: Question -> the last verdict on it in this session.
 last_verdicts: dict[str, Verdict] = {}
