@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from coursekit.data.download import same_content
-from coursekit.data.names import ALPHABET, MAKEMORE_SHA256
+from coursekit.data.names import ALPHABET, MAKEMORE
 
 HERE = Path(__file__).resolve().parent
 
@@ -41,7 +41,7 @@ def write_columns(file: Path, heading: str, columns: Sequence[Counter[str]]) -> 
 
 def main(source: str) -> None:
     """Write the three tables of counts beside this script."""
-    if not same_content(Path(source), MAKEMORE_SHA256):
+    if not same_content(Path(source), MAKEMORE.sha256):
         sys.exit(f"{source} is not the list that the lectures count.")
     names = Path(source).read_text(encoding="ascii").split()
     table = bigrams(names, "<S>", "<E>")

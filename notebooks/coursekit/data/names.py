@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from coursekit.data import lines, path
+from coursekit.data import CORPORA, lines, path
 from coursekit.data.download import cache_folder, same_content
 
 #: The tokens of a name in the order of every table: start, a to z, end; and each token's index.
@@ -17,7 +17,7 @@ INDEX = {token: i for i, token in enumerate(ALPHABET)}
 #: Makemore's 27 tokens: one dot for both ends of a name, then a to z.
 TOKENS = ".abcdefghijklmnopqrstuvwxyz"
 
-MAKEMORE_SHA256 = "0a30b5557f192f32ab962680889aac5f6fda0f4cecf40a6d0b5694f58ea8cc4d"
+MAKEMORE = CORPORA["makemore"].files[0]
 
 
 def names() -> list[str]:
@@ -31,9 +31,9 @@ def makemore_names() -> list[str] | None:
     Looks in the folder ``COURSE_DATA_MIRROR`` and in the course's cache for ``names/names.txt``. A file with other content
     than the lectures' is ignored.
     """
-    for folder in _places():
-        file = folder / "names" / "names.txt"
-        if same_content(file, MAKEMORE_SHA256):
+    for folder in filter(None, (os.environ.get("COURSE_DATA_MIRROR"), cache_folder())):
+        file = Path(folder) / MAKEMORE.name
+        if same_content(file, MAKEMORE.sha256):
             return file.read_text(encoding="ascii").split()
     print(
         "makemore's names are not on this computer (an optional download): this part uses what is built in."
@@ -68,8 +68,3 @@ def _counts(file: str) -> dict[str, np.ndarray]:
         for key, count in zip(keys, counts, strict=True):
             tables[key][cell] = int(count)
     return tables
-
-
-def _places() -> list[Path]:
-    mirror = os.environ.get("COURSE_DATA_MIRROR")
-    return [*([Path(mirror)] if mirror else []), cache_folder()]
