@@ -37,8 +37,6 @@ TEXTS = ROOT / "docs" / "slides"
 _TEMPLATE = Path(__file__).with_name("deck.html")
 _VENDORED = ("reveal.css", "reveal.js", "reveal-notes.js")
 
-#: The most words on a slide, including its title.
-MOST_WORDS = 25
 _FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w])\$([^$\n]+?)\$(?!\w)", re.DOTALL)
 _HEADING = re.compile(r"^#{1,4} +(.+)$", re.MULTILINE)
 _QUESTION = re.compile(r"· `\w+` [●○]")
@@ -135,11 +133,6 @@ def notes(text: str) -> str:
 
 
 # --- slides -------------------------------------------------------------------------------------------------------
-
-
-def words_on(slide: dict[str, str]) -> int:
-    """The number of words on a slide."""
-    return len(re.findall(r"\w[\w’'.,-]*", f"{slide['title']} {slide.get('text', '')}"))
 
 
 def _inline(text: str) -> str:
