@@ -28,11 +28,12 @@ from rich.table import Table
 
 from autograder.audit.simulate import simulate
 from autograder.course.masters import lab_name
+from autograder.sandbox.host.transport import _process_tree
 from autograder.serve.journal import Journal
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # run as a script
-from benchmarks.bench_scale import memory_of, process_tree  # noqa: E402
+from benchmarks.bench_scale import memory_of  # noqa: E402
 from tests.fixtures.live_class import Served  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -66,7 +67,7 @@ class Server(Served):
         """CPU time of all its processes and of those that have ended."""
         assert self.process is not None
         total = 0
-        for pid in process_tree(self.process.pid):
+        for pid in _process_tree(self.process.pid):
             with contextlib.suppress(OSError):
                 fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
                 total += sum(map(int, fields[11:15]))
@@ -214,9 +215,8 @@ def main() -> int:
         asked.jobs,
         asked.seed,
     )
-    table = Table(title=f"{found['handed_in']} notebooks of {found['lab']} within {asked.seconds:.0f} s")
-    for heading in ("", "p50", "p95", "most"):
-        table.add_column(heading)
+    title = f"{found['handed_in']} notebooks of {found['lab']} within {asked.seconds:.0f} s"
+    table = Table("", "p50", "p95", "most", title=title)
     for what in ("receipt", "verdict"):
         table.add_row(what, *(f"{found[what][name]:.2f} s" for name in ("p50", "p95", "most")))
     console.print(table)

@@ -23,6 +23,8 @@ from typing import IO
 from rich.console import Console
 from rich.table import Table
 
+from autograder.sandbox.host.transport import _process_tree
+
 ROOT = Path(__file__).resolve().parent.parent
 #: Seconds between two samples of memory. Reading it takes CPU time from the grader.
 INTERVAL = 1.0
@@ -53,26 +55,10 @@ class Measured:
         return self.median(2 / 3, 1) / max(1.0, self.median(1 / 3, 2 / 3)) - 1
 
 
-def process_tree(root: int) -> list[int]:
-    """A process and its descendants."""
-    children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                stat = Path(f"/proc/{name}/stat").read_bytes()
-            except OSError:
-                continue
-            children.setdefault(int(stat.rpartition(b")")[2].split()[1]), []).append(int(name))
-    found = [root]
-    for pid in found:
-        found += children.get(pid, ())
-    return found
-
-
 def memory_of(root: int) -> int:
     """The bytes of a process and its descendants. A shared page is divided among the processes that hold it."""
     total = 0
-    for pid in process_tree(root):
+    for pid in _process_tree(root):
         try:
             rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
         except OSError:  # it has ended, or it is another user's
