@@ -15,9 +15,9 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from http.client import HTTPException, HTTPMessage
+from http.client import HTTPException
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from coursekit.errors import UserError
@@ -78,15 +78,7 @@ def send(to: LiveClass, lab: str, content: bytes) -> Iterator[dict[str, Any]]:
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """Refuses redirects, so that only the live class receives the token."""
 
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: HTTPMessage,
-        newurl: str,
-    ) -> None:
+    def redirect_request(self, *args: Any, **kwargs: Any) -> None:
         return None
 
 
