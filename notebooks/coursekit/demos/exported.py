@@ -43,22 +43,17 @@ def mask_painter() -> Any:
 
 def head_grid() -> Any:
     """The attention of the shipped translator's encoder in two sentences: words, and maps (layers, heads, T, T)."""
-    import torch
-
     from coursekit.data.parallel import tokenize
-    from coursekit.data.vocabulary import BOS
-    from coursekit.provided.p08_multi_head import attention_maps
     from coursekit.provided.p12_translator import Transformer
+    from coursekit.translator.attention_map import maps_of
     from coursekit.translator.word_model import load
 
     model, english, _ = load(Transformer)
     found: dict[str, Any] = {}
     for end in ("tired", "wide"):
         words = tokenize(f"The animal did not cross the street because it was too {end}.")
-        source = torch.tensor([[english.numbers[word] for word in words]])
-        with torch.no_grad():
-            maps = attention_maps(model, source, torch.tensor([[BOS]]))
-        layers = [weights[0].tolist() for name, weights in maps.items() if name.startswith("encoder")]
+        maps = maps_of(model, [english.numbers[word] for word in words], [])
+        layers = [weights.tolist() for name, weights in maps.items() if name.startswith("encoder")]
         rounded = [[[[round(p, 3) for p in row] for row in map_] for map_ in heads] for heads in layers]
         found[end] = {"words": words, "maps": rounded}
     return found

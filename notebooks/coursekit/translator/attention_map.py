@@ -11,7 +11,7 @@ from coursekit.data.vocabulary import BOS, SPECIALS
 from coursekit.provided.p08_multi_head import attention_maps
 
 
-def _maps(model: nn.Module, source: Sequence[int], target: Sequence[int]) -> dict[str, Tensor]:
+def maps_of(model: nn.Module, source: Sequence[int], target: Sequence[int]) -> dict[str, Tensor]:
     """Name -> weights (heads, T_q, T_k) of every attention layer, for one pair of sentences."""
     model.eval()
     with torch.no_grad():
@@ -24,7 +24,7 @@ def alignment(model: nn.Module, source: Sequence[int], target: Sequence[int]) ->
 
     It is the mean over the heads of the block's cross-attention.
     """
-    maps = _maps(model, source, target)
+    maps = maps_of(model, source, target)
     return [weights for name, weights in maps.items() if name.startswith("decoder")][-1].mean(dim=0)
 
 
@@ -32,7 +32,7 @@ def self_attention_from(
     model: nn.Module, source: Sequence[int], position: int, head: int | None = None
 ) -> Tensor:
     """(layers, S): for each encoder block, a head's weight, or the largest of any, from the word at ``position`` to each word."""
-    maps = _maps(model, source, [])
+    maps = maps_of(model, source, [])
     rows = [weights[:, position] for name, weights in maps.items() if name.startswith("encoder")]
     return torch.stack([row.amax(dim=0) if head is None else row[head] for row in rows])
 
