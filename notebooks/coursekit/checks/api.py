@@ -23,7 +23,7 @@ from coursekit.checks import time_limit
 from coursekit.checks.forbidden_calls import used_in
 from coursekit.checks.questions import CardRun, NotMet, PartCheck, questions_of
 from coursekit.notebook import cards
-from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
+from coursekit.notebook.verdict import Mark, Verdict, is_stub, last_verdicts
 
 
 class NotYet(Exception):
@@ -57,11 +57,6 @@ def checks_of(lab: str, question: str) -> tuple[PartCheck, ...]:
 def forbidden_calls(lab: str, question: str) -> tuple[str, ...]:
     """The library functions that an answer to ``question`` must not call, because they do the student's work."""
     return questions_of(lab)[question].forbidden if question in questions_of(lab) else ()
-
-
-def is_stub(error: BaseException) -> bool:
-    """Whether an error is the stub's ``raise NotImplementedError()``. PyTorch's own have a message."""
-    return isinstance(error, NotImplementedError) and not error.args
 
 
 def judge(

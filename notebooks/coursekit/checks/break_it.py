@@ -1,18 +1,10 @@
 """Shows which wrong functions, the impostors of a question, a student's input exposes.
 
 A lab prints a weak input, on which every impostor is right. The student writes ``counterexample()``, which returns arguments
-on which impostors are wrong. The student's own function, whose check is green, gives the right result. An author writes
-impostors in the question's file::
-
-    @question.impostor
-    def divides_by_the_largest(right, N):
-        '''It divides by the largest entry of a row.
-        One survives: give it a row whose sum is not its largest entry.'''
-        return right(N) / right(N).max(axis=1, keepdims=True)
-
-``right`` is the student's function. An impostor changes its arguments or result, so that the kit contains no part of an
-answer. The text before “One survives:” is shown when the impostor is exposed, the text after it otherwise. Nothing here is
-graded.
+on which impostors are wrong. The student's own function, whose check is green, gives the right result. Impostors stand in
+the question's file (``Question.impostor``). An impostor changes the arguments or the result of the student's function, so that
+the kit contains no part of an answer. The text before “One survives:” is shown when the impostor is exposed, the text after it
+otherwise. Nothing here is graded.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.notebook.progress import say
-from coursekit.notebook.verdict import last_verdicts
+from coursekit.notebook.verdict import is_stub, last_verdicts
 
 
 class _NotGreen(Exception):
@@ -97,19 +97,15 @@ def _is_of_the_notebook(value: object) -> bool:
 
 
 def _is_expected(error: Exception) -> bool:
-    """Whether the cell only waits. PyTorch's own ``NotImplementedError`` has a message."""
-    return isinstance(error, (_NotGreen, NameError)) or _is_stub(error)
-
-
-def _is_stub(error: Exception) -> bool:
-    return isinstance(error, NotImplementedError) and not error.args
+    """Whether the cell only waits."""
+    return isinstance(error, (_NotGreen, NameError)) or is_stub(error)
 
 
 def _why(error: Exception) -> str:
     if isinstance(error, _NotGreen):
         return f"This cell waits: the check of {error} is not green yet."
     where = _raised_in(error)
-    if _is_stub(error):
+    if is_stub(error):
         return f"This cell waits for {where or 'a function'}, which is not written yet. Write it above, then run this cell again."
     if isinstance(error, NameError):
         name = f"“{error.name}”" if error.name else "a name"

@@ -31,5 +31,10 @@ class Verdict:
         return self.written and all(mark.passed for mark in self.marks)
 
 
+def is_stub(error: BaseException) -> bool:
+    """Whether an error is the stub's ``raise NotImplementedError()``. PyTorch's own have a message."""
+    return isinstance(error, NotImplementedError) and not error.args
+
+
 #: Question -> the last verdict on it in this session.
 last_verdicts: dict[str, Verdict] = {}
