@@ -323,9 +323,9 @@ def _is_notebook(filename: str) -> bool:
     return "ipykernel" in filename or filename.startswith(("<", "/tmp/ipy")) or "ipython-input" in filename
 
 
-def _shortened(text: str, limit: int = 200) -> str:
+def _shortened(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    return line if len(line) <= 200 else line[:199] + "…"
 
 
 def check(question: str, function: Any) -> cards.Card:

@@ -26,9 +26,9 @@ class Corpus:
     sentences: tuple[list[int], ...]
 
 
-def speech_corpus(at_least: int = 20, since: int = 1945) -> Corpus:
+def speech_corpus(at_least: int = 20) -> Corpus:
     """The speeches in lower case, without numbers and without words that occur fewer than ``at_least`` times."""
-    text = speech_text(since=since).lower().replace("’", "'")
+    text = speech_text().lower().replace("’", "'")
     spoken = [_WORD.findall(sentence) for sentence in _SENTENCE_END.split(text)]
     counts = Counter(word for sentence in spoken for word in sentence)
     words = tuple(word for word, count in counts.most_common() if count >= at_least)

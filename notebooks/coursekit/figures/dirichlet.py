@@ -26,7 +26,7 @@ def dirichlet_log_density(p: np.ndarray, alpha: Sequence[float]) -> np.ndarray:
     return power + lgamma(float(a.sum())) - sum(lgamma(float(x)) for x in a)
 
 
-def draw_dirichlet(alpha: Sequence[float], outcomes: Sequence[str], *, ax: Any, title: str = "") -> None:
+def draw_dirichlet(alpha: Sequence[float], outcomes: Sequence[str], *, ax: Any) -> None:
     """Shade the triangle by the density of Dirichlet(alpha): the darker, the more believable."""
     steps = np.linspace(0.004, 0.992, 90)
     grid = np.array([(x, y, 1 - x - y) for x in steps for y in steps if x + y < 0.997])
@@ -41,4 +41,3 @@ def draw_dirichlet(alpha: Sequence[float], outcomes: Sequence[str], *, ax: Any, 
         ax.text(across, up + (-0.05 if below else 0.04), name, ha="center", va="top" if below else "bottom")
     ax.set(xlim=(-0.2, 1.2), ylim=(-0.15, 1.0), aspect="equal")
     ax.set_axis_off()
-    ax.set_title(title)

@@ -16,13 +16,13 @@ _DOTS = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, INK)
 _MARKERS = ("o", "s")
 
 
-def layout(vectors: npt.ArrayLike, seed: int = 1) -> npt.NDArray[np.float64]:
+def layout(vectors: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Places in the plane for the rows of ``vectors`` (N, D) → (N, 2), by t-SNE on cosines (van der Maaten 2008)."""
     from sklearn.manifold import TSNE
 
     rows = np.asarray(vectors, dtype=float)
     rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    places = TSNE(2, metric="cosine", perplexity=8, init="pca", random_state=seed).fit_transform(rows)
+    places = TSNE(2, metric="cosine", perplexity=8, init="pca", random_state=1).fit_transform(rows)
     return np.asarray(places, dtype=float)
 
 
