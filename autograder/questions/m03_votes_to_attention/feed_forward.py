@@ -47,11 +47,8 @@ def square_and_whole(rng):
     x, W1 = features_of_one_and_more(rng, 5)
     yield rng.integers(1, 4, size=5), W1, rng.uniform(0.5, 2, size=(5, 5))
     yield x, W1, rng.integers(1, 9, size=(5, 3))
-    yield (
-        x + 0.25,
-        np.sign(W1).astype(int) * rng.integers(1, 4, size=W1.shape),
-        rng.uniform(0.5, 2, size=(5, 3)),
-    )
+    whole = np.sign(W1).astype(int) * rng.integers(1, 4, size=W1.shape)
+    yield x + 0.25, whole, rng.uniform(0.5, 2, size=(5, 3))
 
 
 @question.misconception("no ReLU between the matrices", costs=2, because="both products are right")

@@ -21,10 +21,8 @@ question = Question(
     "Where nothing is negative the features are the product, of one row and of several.", weight=1.25
 )
 def nothing_negative(rng):
-    x, W = (
-        rng.permutation([[1.0, 0, 0, 1], [0, 1, 0, 1], [0, 0, 0, 1], [1, 1, 0, 1]]),
-        rng.integers(1, 4, (4, 12))[:, ::2] / 2,
-    )
+    x = rng.permutation([[1.0, 0, 0, 1], [0, 1, 0, 1], [0, 0, 0, 1], [1, 1, 0, 1]])
+    W = rng.integers(1, 4, (4, 12))[:, ::2] / 2
     yield x, W
     yield x[0], W
 

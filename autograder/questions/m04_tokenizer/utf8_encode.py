@@ -118,11 +118,9 @@ def bytes_of_the_number(codepoint):
 def no_upper_limit(codepoint):
     """A number above 10FFFF is no code point, but your function writes bytes for it. Nobody could read them: raise a ValueError there, as
     below 0."""
-    return (
-        utf8(codepoint)
-        if codepoint <= 0x10FFFF
-        else _written(codepoint, 4, [codepoint >> 18, *_groups(codepoint, 3)])
-    )
+    if codepoint > 0x10FFFF:
+        return _written(codepoint, 4, [codepoint >> 18, *_groups(codepoint, 3)])
+    return utf8(codepoint)
 
 
 @question.misconception("the error is returned", costs=1, card="an error is no plain value")

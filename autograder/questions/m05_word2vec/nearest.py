@@ -74,10 +74,8 @@ def dot_product(word, vectors, words, k=5):
 def straight_distance(word, vectors, words, k=5):
     """You rank by the straight distance between the points. A short and a long vector in the same direction are then far apart; the cosine
     looks at the direction alone."""
-    distances, cosines = (
-        np.linalg.norm(vectors - vectors[list(words).index(word)], axis=1),
-        _cosines(word, vectors, words),
-    )
+    distances = np.linalg.norm(vectors - vectors[list(words).index(word)], axis=1)
+    cosines = _cosines(word, vectors, words)
     order = [i for i in np.argsort(distances) if words[i] != word]
     return [(words[i], float(cosines[i])) for i in order[:k]]
 

@@ -80,13 +80,8 @@ def values_that_balance_out(rng):
 def equal_values(rng):
     for T_q, T_k in ((4, 5), (3, 2)):
         weights = np.full((T_q, T_k), 1 / T_k)
-        yield (
-            rng.normal(size=(T_q, 3)),
-            np.zeros((T_k, 3)),
-            np.ones((T_k, 2)),
-            weights,
-            rng.normal(size=(T_q, 2)),
-        )
+        q, k, v = rng.normal(size=(T_q, 3)), np.zeros((T_k, 3)), np.ones((T_k, 2))
+        yield q, k, v, weights, rng.normal(size=(T_q, 2))
 
 
 @question.family("Batches, heads, sequences of length one, and a mask for all sentences.")

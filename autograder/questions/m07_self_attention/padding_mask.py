@@ -16,11 +16,8 @@ question = Question(real_words)
     "Sentences of the text and others: in any order, some equally long or empty, in an array or a list."
 )
 def any_order(rng):
-    yield Case(
-        [4, 3, 2],
-        4,
-        gives=[[[True, True, True, True]], [[True, True, True, False]], [[True, True, False, False]]],
-    )
+    gives = [[[True, True, True, True]], [[True, True, True, False]], [[True, True, False, False]]]
+    yield Case([4, 3, 2], 4, gives=gives)
     yield rng.permutation([0, 2, 2, 5]).tolist(), 7
     yield rng.integers(0, 10, 6), 9
     yield [0, 5, 1], 5

@@ -152,15 +152,9 @@ def loss_averaged_by_sentence(logits, targets, pad, smoothing=0.0):
     real words of the batch."""
     if targets.dim() < 2:
         return _real_loss(logits, targets, pad, smoothing).mean()
-    V = logits.shape[-1]
-    rows = [
-        _real_loss(one, labels, pad, smoothing).mean()
-        for one, labels in zip(
-            logits.reshape(-1, targets.shape[-1], V), targets.reshape(-1, targets.shape[-1]), strict=True
-        )
-        if (labels != pad).any()
-    ]
-    return torch.stack(rows).mean()
+    pairs = zip(logits.flatten(0, -3), targets.flatten(0, -2), strict=True)
+    kept = [pair for pair in pairs if (pair[1] != pad).any()]
+    return torch.stack([_real_loss(*pair, pad, smoothing).mean() for pair in kept]).mean()
 
 
 @question.misconception("smoothing is ignored", costs=2)

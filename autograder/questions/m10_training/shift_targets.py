@@ -68,9 +68,10 @@ def integers(student, rng):
             yield Observed("how many sentences", len(part))
 
 
-def _filled(rows, pad):
-    longest = max(map(len, rows))
-    return torch.tensor([[*row, *[pad] * (longest - len(row))] for row in rows])
+def _filled(rows, pad, *, left=False, width=0):
+    width = max(width, *map(len, rows))
+    gaps = [[pad] * (width - len(row)) for row in rows]
+    return torch.tensor([[*gap, *row] if left else [*row, *gap] for row, gap in zip(rows, gaps, strict=True)])
 
 
 @question.misconception("nothing is shifted", costs=2.5)
@@ -90,11 +91,8 @@ def targets_exchanged(sentences, bos, eos, pad):
 @question.misconception("the end is forgotten", costs=2)
 def targets_without_the_end(sentences, bos, eos, pad):
     """Your labels do not hold eos, so the model never learns to stop. Behind its last word each sentence gets eos as a label."""
-    longest = max(map(len, sentences)) + 1
-    return (
-        _filled([[bos, *s] for s in sentences], pad),
-        torch.tensor([[*s, *[pad] * (longest - len(s))] for s in sentences]),
-    )
+    inputs = _filled([[bos, *s] for s in sentences], pad)
+    return inputs, _filled(sentences, pad, width=inputs.shape[1])
 
 
 @question.misconception("the end stands behind the padding", costs=1.5)
@@ -116,12 +114,8 @@ def targets_cut_from_one_row(sentences, bos, eos, pad):
 @question.misconception("padding on the left", costs=1.5)
 def targets_padded_on_the_left(sentences, bos, eos, pad):
     """Your padding stands in front of the sentences. Here it stands behind them, so that position 0 always holds bos."""
-    longest = max(map(len, sentences))
-    gaps = [[pad] * (longest - len(s)) for s in sentences]
-    return (
-        torch.tensor([[*g, bos, *s] for g, s in zip(gaps, sentences, strict=True)]),
-        torch.tensor([[*g, *s, eos] for g, s in zip(gaps, sentences, strict=True)]),
-    )
+    inputs, labels = [[bos, *s] for s in sentences], [[*s, eos] for s in sentences]
+    return _filled(inputs, pad, left=True), _filled(labels, pad, left=True)
 
 
 @question.misconception("the caller's sentences get longer", costs=1)

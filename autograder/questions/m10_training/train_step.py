@@ -171,11 +171,9 @@ def in_training_mode(student, rng):
     yield from steps_of(student, rng, "Adam", steps, "model.eval()", size=100.0, reads=False)
 
 
-def _clip_all(model, optimizer, clip):
-    nn.utils.clip_grad_norm_(model.parameters(), clip)
-
-
-def _train(model, optimizer, loss_function, batch, rate, clip, *, leave_out=(), clip_gradient=_clip_all):
+def _train(
+    model, optimizer, loss_function, batch, rate, clip, *, leave_out=(), clipped=nn.utils.clip_grad_norm_
+):
     """The seven things, with some of them left out, or the gradient clipped in another way."""
     source, decoder_input, labels = batch
     if "mode" not in leave_out:
@@ -188,7 +186,7 @@ def _train(model, optimizer, loss_function, batch, rate, clip, *, leave_out=(), 
     loss = loss_function(model(source, decoder_input), labels)
     loss.backward()
     if "clip" not in leave_out:
-        clip_gradient(model, optimizer, clip)
+        clipped(model.parameters(), clip)
     if "step" not in leave_out:
         optimizer.step()
     return loss.item()
@@ -221,26 +219,17 @@ def train_without_clipping(model, optimizer, loss_function, batch, rate, clip=1.
 @question.misconception("clipped after the step", costs=1.5)
 def train_that_clips_too_late(model, optimizer, loss_function, batch, rate, clip=1.0):
     """You clip after the optimizer has taken its step. By then the long gradient has done its work (and the old gradients, clipped, still lie there)."""
-    source, decoder_input, labels = batch
-    model.train()
-    for group in optimizer.param_groups:
-        group["lr"] = rate
-    loss = loss_function(model(source, decoder_input), labels)
-    loss.backward()
-    optimizer.step()
+    loss = _train(model, optimizer, loss_function, batch, rate, clip, leave_out=("clear", "clip"))
     nn.utils.clip_grad_norm_(model.parameters(), clip)
     optimizer.zero_grad()
-    return loss.item()
+    return loss
 
 
 @question.misconception("each entry is clipped by itself", costs=1)
 def train_that_clips_entries(model, optimizer, loss_function, batch, rate, clip=1.0):
     """You cut each entry of the gradient at ±clip, which changes its direction. Clip the length of the whole gradient instead."""
-
-    def clip_entries(model, optimizer, clip):
-        nn.utils.clip_grad_value_(model.parameters(), clip)
-
-    return _train(model, optimizer, loss_function, batch, rate, clip, clip_gradient=clip_entries)
+    by_entry = nn.utils.clip_grad_value_
+    return _train(model, optimizer, loss_function, batch, rate, clip, clipped=by_entry)
 
 
 @question.misconception("the labels as decoder input", costs=2)

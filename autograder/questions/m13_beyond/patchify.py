@@ -85,25 +85,19 @@ def patches_by_reshape(images, p):
 @question.misconception("patches column by column", costs=2.25)
 def patches_by_columns(images, p):
     """Your patches are right, but they go down the columns first. Text goes row by row, and so do the patches."""
-    return (
-        squares_of(images, p).permute(0, 3, 1, 2, 4, 5).reshape(images.shape[0], -1, p * p * images.shape[3])
-    )
+    return squares_of(images, p).permute(0, 3, 1, 2, 4, 5).flatten(1, 2).flatten(2)
 
 
 @question.misconception("pixels column by column", costs=2, because="each patch holds the right pixels")
 def pixels_by_columns(images, p):
     """Each of your patches holds the right pixels, turned over: within a patch they should go row by row as well."""
-    return (
-        squares_of(images, p).permute(0, 1, 3, 4, 2, 5).reshape(images.shape[0], -1, p * p * images.shape[3])
-    )
+    return squares_of(images, p).permute(0, 1, 3, 4, 2, 5).flatten(1, 2).flatten(2)
 
 
 @question.misconception("channels first within a patch", costs=1.75)
 def channels_first(images, p):
     """Your patches hold all pixels of one colour, then all of the next. The channels of a pixel belong side by side."""
-    return (
-        squares_of(images, p).permute(0, 1, 3, 5, 2, 4).reshape(images.shape[0], -1, p * p * images.shape[3])
-    )
+    return squares_of(images, p).permute(0, 1, 3, 5, 2, 4).flatten(1, 2).flatten(2)
 
 
 @question.misconception("what does not fit is cut off", costs=0.75)
