@@ -70,11 +70,8 @@ class Contest:
         words = ("autograder.cli", "grade", self.lab, "--submitted", str(self.part(size)), "--out", str(out))
         first, again = (command(*words, cwd=self.folder, root=root) for _ in range(2))
         rows = json.loads((out / "results.json").read_text())
-        return (
-            first,
-            again,
-            {row["student"]: {q["name"]: q["points"] for q in row["questions"]} for row in rows},
-        )
+        scores = {row["student"]: {q["name"]: q["points"] for q in row["questions"]} for row in rows}
+        return first, again, scores
 
     def stock(self, size: int) -> tuple[Used, Scores]:
         """What ``nbgrader autograde`` takes for the class, and the scores in its gradebook."""
@@ -184,12 +181,8 @@ def measure(contest: Contest, n: int, large: int, before: Path | None, *, stock:
         for clock in ("cpu", "wall")
     }
     for clock, title in (("cpu", "CPU seconds"), ("wall", "seconds by the clock")):
-        show(
-            f"{title}, {contest.title}, {len(os.sched_getaffinity(0))} cores, one run",
-            clocks[clock],
-            n,
-            large,
-        )
+        heading = f"{title}, {contest.title}, {len(os.sched_getaffinity(0))} cores, one run"
+        show(heading, clocks[clock], n, large)
     return {**clocks, "differ": differ}
 
 

@@ -58,10 +58,8 @@ def exposed(
         truth = _result_of(right, given)
     except Exception as error:
         name = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
-        return (
-            f"Your own `{_name_of(right)}` raises an error on this input ({name}): give one that the text allows.",
-            [],
-        )
+        raises = f"Your own `{_name_of(right)}` raises an error on this input"
+        return f"{raises} ({name}): give one that the text allows.", []
     if _has_nan(truth):
         return f"Your own `{_name_of(right)}` returns nan: give an input that the text allows.", []
     marks = []

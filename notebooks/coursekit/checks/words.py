@@ -112,26 +112,20 @@ def _first_difference(value: Any, right: Any) -> tuple[str, str, Any, Any] | Non
         if value.keys() != right.keys():
             return None
         wrong = [key for key in right if _differ(value[key], right[key])]
-        return (
-            _difference(f"for {in_words(wrong[0])}", len(wrong), len(right), value[wrong[0]], right[wrong[0]])
-            if wrong
-            else None
-        )
+        if not wrong:
+            return None
+        key = wrong[0]
+        return _difference(f"for {in_words(key)}", len(wrong), len(right), value[key], right[key])
     a, e = as_numbers(value), as_numbers(right)
     if a is not None and e is not None and a.dtype.kind in "biufc" and not several:
         if a.shape != e.shape or a.ndim == 0:
             return None
         entries = [tuple(place) for place in np.argwhere(_unequal(a, e)).tolist()]
-        return (
-            _difference(f"entry {[*entries[0]]}", len(entries), a.size, a[entries[0]], e[entries[0]])
-            if entries
-            else None
-        )
-    if (
-        not isinstance(right, (list, tuple))
-        or not isinstance(value, (list, tuple))
-        or len(value) != len(right)
-    ):
+        if not entries:
+            return None
+        return _difference(f"entry {[*entries[0]]}", len(entries), a.size, a[entries[0]], e[entries[0]])
+    lists = isinstance(right, (list, tuple)) and isinstance(value, (list, tuple))
+    if not lists or len(value) != len(right):
         return None
     items = [i for i, (one, other) in enumerate(zip(value, right, strict=True)) if _differ(one, other)]
     if not items:

@@ -178,3 +178,11 @@ def heatmap(
     if colorbar:
         ax.figure.colorbar(image, ax=ax, label=colorbar, shrink=0.85)
     return ax
+
+
+def boxed(
+    ax: Any, x: float, y: float, text: str, *, pad: float, edge: str = "none", width: float = 0, **style: Any
+) -> None:
+    """Write a text in the middle of a white box with round corners. ``style`` goes to ``ax.text``."""
+    box = {"boxstyle": f"round,pad={pad}", "facecolor": "white", "edgecolor": edge, "linewidth": width}
+    ax.text(x, y, text, ha="center", va="center", bbox=box, **style)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.figures import BLUE, INK, ORANGE
+from coursekit.figures import BLUE, INK, ORANGE, boxed
 
 Node = tuple[int, ...]  # a prefix
 Children = dict[Node, list[tuple[Node, float]]]  # what follows it, with the last word's log-probability
@@ -67,15 +67,8 @@ def draw_search(
         label = words[node[-1]] if node != root else "start"
         if logs and node != root:
             label += f"  {sums[node]:.2f}".replace("-", "−")
-        ax.text(
-            *(x, y, label),
-            ha="center",
-            va="center",
-            fontsize=9.5,
-            color=INK if colour != _PALE else "#6b7785",
-            bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": colour, "linewidth": 1.4},
-            zorder=3,
-        )
+        ink = INK if colour != _PALE else "#6b7785"
+        boxed(ax, x, y, label, pad=0.25, edge=colour, width=1.4, fontsize=9.5, color=ink, zorder=3)
     across, up = np.array(list(places.values())).T
     ax.set(xlim=(across.min() - 0.3, across.max() + 0.35), ylim=(up.min() - 0.7, up.max() + 0.7))
     ax.set_axis_off()
@@ -118,13 +111,6 @@ def _branch(ax: Any, start: Any, end: Any, colour: str, log_probability: float, 
     number = (
         f"{log_probability:.2f}".replace("-", "−") if logs else f"{np.exp(log_probability):.2f}".lstrip("0")
     )
-    share = 0.55
-    ax.text(
-        *(start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1]), number),
-        ha="center",
-        va="center",
-        fontsize=8.5,
-        color=INK if colour != _PALE else "#6b7785",
-        bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"},
-        zorder=2,
-    )
+    x, y = np.array(start) + 0.55 * (np.array(end) - start)
+    ink = INK if colour != _PALE else "#6b7785"
+    boxed(ax, x, y, number, pad=0.1, fontsize=8.5, color=ink, zorder=2)

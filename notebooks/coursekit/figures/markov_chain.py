@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.figures import BLUE, INK, ORANGE
+from coursekit.figures import BLUE, INK, ORANGE, boxed
 
 
 def draw_chain(
@@ -23,14 +23,7 @@ def draw_chain(
         if words[i] in places and words[j] in places:
             _arrow(ax, places[words[i]], places[words[j]], float(P[i, j]))
     for word, (x, y) in places.items():
-        ax.text(
-            *(x, y, word),
-            ha="center",
-            va="center",
-            color=INK,
-            bbox={"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": BLUE, "linewidth": 1.5},
-            zorder=3,
-        )
+        boxed(ax, x, y, word, pad=0.35, edge=BLUE, width=1.5, color=INK, zorder=3)
     across, up = np.array(list(places.values())).T
     ax.set(xlim=(across.min() - 0.6, across.max() + 0.6), ylim=(up.min() - 0.45, up.max() + 0.45))
     ax.set_axis_off()
@@ -49,13 +42,5 @@ def _arrow(ax: Any, start: tuple[float, float], end: tuple[float, float], probab
     ax.annotate("", xy=end, xytext=start, arrowprops=line, zorder=1)
     if colour == ORANGE:
         middle = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
-        ax.text(
-            *middle,
-            f"{probability:.2g}".lstrip("0"),
-            ha="center",
-            va="center",
-            fontsize=9.5,
-            weight="bold",
-            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
-            zorder=2,
-        )
+        number = f"{probability:.2g}".lstrip("0")
+        boxed(ax, *middle, number, pad=0.15, fontsize=9.5, weight="bold", zorder=2)
