@@ -224,13 +224,8 @@ def _with_defaults(function: Any, fixed: dict[str, Any]) -> Any:
     """The function with these keyword-only arguments fixed."""
     if inspect.isclass(function):
         raise ValueError(f"{function.__name__} is a class: only a function's parameters can be fixed")
-    copied = types.FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
+    own = function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    copied = types.FunctionType(function.__code__, *own)
     copied.__kwdefaults__ = {**(function.__kwdefaults__ or {}), **fixed}
     copied.__module__, copied.__doc__ = function.__module__, function.__doc__
     return copied

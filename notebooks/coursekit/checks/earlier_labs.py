@@ -46,11 +46,8 @@ def mine(lab: str, question: str) -> Callable[..., Any]:
         if part not in _used_inside[-1]:
             _used_inside[-1].append(part)
     else:
-        say(
-            f"{question}: your own, from lab {lab}{note}."
-            if function
-            else f"{question}: the course's version ({note})."
-        )
+        whose = f"your own, from lab {lab}{note}" if function else f"the course's version ({note})"
+        say(f"{question}: {whose}.")
     own = provided(lab, question)
     return (
         own if function is None else _converting(getattr(own, "__annotations__", {}).get("return"), function)
@@ -154,10 +151,8 @@ def _own_function(lab: str, question: str) -> tuple[Callable[..., Any] | None, s
     if not verdict.written:
         return None, "yours is not written yet"
     if missing:
-        return (
-            None,
-            f"yours needs {', '.join(missing)}, which could not be made from your notebook of lab {number}",
-        )
+        needs = f"yours needs {', '.join(missing)}"
+        return None, f"{needs}, which could not be made from your notebook of lab {number}"
     return None, "yours does not pass its public checks yet"
 
 

@@ -32,11 +32,9 @@ def encode(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return _encoded(value) if value.dtype.kind in _USUAL else encode(value.tolist())
     if isinstance(value, np.generic):
-        return (
-            {"number": value.dtype.name, "is": _entry(value.item())}
-            if value.dtype.kind in _USUAL
-            else encode(value.item())
-        )
+        if value.dtype.kind not in _USUAL:
+            return encode(value.item())
+        return {"number": value.dtype.name, "is": _entry(value.item())}
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else {"float": str(value)}
     if isinstance(value, complex):

@@ -106,11 +106,8 @@ def _shell() -> Any:
 def _rename_advice() -> str:
     """A sentence with advice if the running notebook does not have its lab's name."""
     name = Path(os.environ.get("JPY_SESSION_NAME", "")).name
-    return (
-        f" This notebook is called `{name}`: give it back its original name (File > Rename Notebook)."
-        if name
-        else ""
-    )
+    advice = "give it back its original name (File > Rename Notebook)."
+    return f" This notebook is called `{name}`: {advice}" if name else ""
 
 
 def _source(cell: dict[str, Any]) -> str:

@@ -31,7 +31,7 @@ def makemore_names() -> list[str] | None:
     Looks in the folder ``COURSE_DATA_MIRROR`` and in the course's cache for ``names/names.txt``. A file with other content
     than the lectures' is ignored.
     """
-    for folder in filter(None, (os.environ.get("COURSE_DATA_MIRROR"), cache_folder())):
+    for folder in (os.environ.get("COURSE_DATA_MIRROR") or cache_folder(), cache_folder()):
         file = Path(folder) / MAKEMORE.name
         if same_content(file, MAKEMORE.sha256):
             return file.read_text(encoding="ascii").split()

@@ -54,9 +54,8 @@ def in_notebook() -> bool:
     except ImportError:
         return False
     shell = get_ipython()
-    return shell is not None and all(
-        kind.__name__ != "TerminalInteractiveShell" for kind in type(shell).__mro__
-    )
+    kinds = [kind.__name__ for kind in type(shell).__mro__]
+    return shell is not None and "TerminalInteractiveShell" not in kinds
 
 
 def present(card: Card) -> Card:
@@ -123,12 +122,8 @@ def checked(verdict: Verdict, done: int, total: int) -> Card:
     head = f"{'✓' if verdict.passed else '✗'} <code>{_text(name)}</code>: {good} of {len(verdict.marks)} public checks hold"
     foot = f"<p>{total_line} {HIDDEN_TESTS_TOO}</p>{_bar(done, total)}"
     markup = _box("good" if verdict.passed else "bad", head, f"<ul>{''.join(rows)}</ul>{foot}")
-    text = (
-        f"{name}: {good} of {len(verdict.marks)} public checks hold\n"
-        + "\n".join(words)
-        + f"\n{total_line} {HIDDEN_TESTS_TOO}"
-    )
-    return Card(markup, text, record)
+    heading = f"{name}: {good} of {len(verdict.marks)} public checks hold"
+    return Card(markup, "\n".join([heading, *words, f"{total_line} {HIDDEN_TESTS_TOO}"]), record)
 
 
 def broken(refusal: str, marks: Sequence[Mark]) -> Card:
@@ -159,11 +154,8 @@ def overview(lab: str, questions: Sequence[str], verdicts: Mapping[str, Verdict]
         elif not verdict.written:
             sign, kind, state = "○", "t", "not written yet"
         else:
-            sign, kind, state = (
-                "✗",
-                "n",
-                f"{sum(m.passed for m in verdict.marks)} of {len(verdict.marks)} public checks hold",
-            )
+            held = sum(mark.passed for mark in verdict.marks)
+            sign, kind, state = "✗", "n", f"{held} of {len(verdict.marks)} public checks hold"
         rows.append(f'<li class="{kind}"><b>{sign} </b><code>{_text(name)}</code> — {state}</li>')
         words.append(f"  {sign} {name}: {state}")
     head = f"{done} of {len(questions)} questions pass their public checks (answers in words have none)"
@@ -183,11 +175,8 @@ def started(lab: str, questions: Sequence[str]) -> Card:
     in_words = "Questions to answer in words have no check: a person reads them."
     body = f"<p>You will write {names}. Each has a check that says what is still wrong. {in_words}</p>"
     head = f"Lab {number} is ready: {_text(topic.replace('_', ' '))}"
-    return Card(
-        _box("good", head, body),
-        f"Lab {number} is ready. You will write {', '.join(questions)}. {in_words}",
-        {"lab": lab},
-    )
+    words = f"Lab {number} is ready. You will write {', '.join(questions)}. {in_words}"
+    return Card(_box("good", head, body), words, {"lab": lab})
 
 
 def packed(archive: str, size: str, parts: Sequence[tuple[str, str, bool]], advice: str) -> Card:

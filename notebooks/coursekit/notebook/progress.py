@@ -23,11 +23,8 @@ def say(sentence: str, details: str = "") -> None:
     if in_notebook():
         from IPython.display import HTML, display
 
-        folded = (
-            f"<details><summary>Details</summary><pre>{html.escape(details)}</pre></details>"
-            if details
-            else ""
-        )
+        inside = f"<summary>Details</summary><pre>{html.escape(details)}</pre>"
+        folded = f"<details>{inside}</details>" if details else ""
         line = f'<p style="font:14px system-ui,sans-serif;opacity:.75">○ {html.escape(sentence)}</p>'
         display(HTML(line + folded))
     else:
