@@ -203,7 +203,7 @@ def _question(
 
 
 def _headline(question: QuestionResult) -> str:
-    """A sentence about what is wrong: the misconception, what the answer does, the kind of error, or the symptom."""
+    """A sentence about what is wrong: the misconception, what the answer does, the error, or the symptom."""
     if question.misconception:
         return f"This looks like: {question.misconception}"
     if question.did_not_run:
@@ -212,7 +212,7 @@ def _headline(question: QuestionResult) -> str:
         return question.generated
     if question.error:
         where, raises, _ = (question.cause or "").partition("it raises an error")
-        return f"{where}{raises}" if raises else "Your function raises an error"
+        return (where if raises else "") + question.error.rpartition("\n")[2].removeprefix("NameError: ")
     failed = next((test.message for test in question.tests if not test.passed), "")
     cause = question.cause or failed or ("" if question.tests else "No test of this question could run.")
     return cause[:1].upper() + cause[1:]
