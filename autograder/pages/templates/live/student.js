@@ -38,7 +38,7 @@ function feedback(card, open) {
 function mark(card) {
   if (card?.max_score === undefined) return [];
   const total = element("div", "", "total"), bar = element("span", "", "bar"), part = element("i");
-  total.append(element("strong", points(card.score)), element("span", `of ${points(card.max_score)} points: attempt ${card.attempt} counts`));
+  total.append(element("strong", points(card.score)), element("span", `of ${points(card.max_score)} points: attempt ${card.attempt}${card.of ? ` of ${card.of}` : ""} counts`));
   part.style.width = `${100 * card.score / card.max_score}%`;
   bar.append(part);
   return [total, bar];
@@ -64,7 +64,7 @@ function shown(card, counting, newest) {
     made.append(element("p", `Being graded: ${ahead}about ${card.seconds} second${card.seconds === 1 ? "" : "s"}.`));
   } else if (card.message && card.max_score === undefined) made.append(element("p", card.message));
   if (card.max_score !== undefined) {
-    made.append(feedback(card, newest));
+    made.append(feedback(card, newest), ...(counts ? [line] : []));
     return made;
   }
   const list = element("ul", "", "questions");
