@@ -15,7 +15,7 @@ from autograder.course.policy_file import settings, spec
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks, final_points
 from autograder.gradebook.writer import marks_of
-from autograder.pages.render import duration, plain
+from autograder.pages.render import duration
 from autograder.results import ISOLATION, REDUCED, STATUSES, STRONGEST, SubmissionResult
 from autograder.run.pipeline import ClassResult
 from autograder.run.remarks import remarks, what_is_wrong
@@ -44,7 +44,7 @@ def table_of(done: ClassResult) -> Table:
             "" if result.status == "graded" else f"[{STATUSES[result.status].colour}]{result.status}[/]",
             f"{final.total:g}/{most:g}",
             Text(
-                "; ".join([*_lateness(done.lab, result, marks), *_wrong(result)]),
+                "; ".join([*_lateness(done.lab, result, marks), *what_is_wrong(result)]),
                 no_wrap=True,
                 overflow="ellipsis",
             ),
@@ -56,12 +56,6 @@ def _sort_key(result: SubmissionResult) -> tuple[bool, float, bool, str]:
     """The key that sorts students: no result, few points, or an incomplete run come first."""
     judged = result.readable and not result.fault
     return judged, result.score, result.status == "graded", result.student
-
-
-def _wrong(result: SubmissionResult) -> list[str]:
-    """The causes of lost points, or why a notebook without any stopped."""
-    notes = [plain(note).removeprefix("The cell that begins ") for note in result.notes[:1]]
-    return what_is_wrong(result) or (notes if result.status != "graded" else [])
 
 
 def _lateness(lab: str, result: SubmissionResult, marks: TeacherMarks) -> list[str]:

@@ -84,7 +84,7 @@ def remarks(
 
 
 def what_is_wrong(result: SubmissionResult) -> list[str]:
-    """The causes of lost points, and the forbidden functions, in a few words, each with its questions."""
+    """The causes of lost points, and the forbidden functions, each with its questions; or why a notebook without any stopped."""
     questions_of: dict[str, list[int]] = {}
     for number, question in enumerate(result.questions if result.readable else (), 1):
         lost = question.points < question.max_points
@@ -94,10 +94,11 @@ def what_is_wrong(result: SubmissionResult) -> list[str]:
         causes += [f"uses {', '.join(question.forbidden)}"] if question.forbidden else []
         if causes:
             questions_of.setdefault(", ".join(causes).rstrip("."), []).append(number)
+    notes = result.notes[:1] if result.status != "graded" else ()
     return [
         f"{_numbered(numbers)}: {cause.removeprefix('It raises an error: ')}"
         for cause, numbers in questions_of.items()
-    ]
+    ] or [plain(note).removeprefix("The cell that begins ") for note in notes]
 
 
 def _numbered(numbers: list[int]) -> str:

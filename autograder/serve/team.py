@@ -91,12 +91,8 @@ def _row(
 
 
 def _errors(journal: Journal, attempt: Attempt | None) -> list[str]:
-    """Why an attempt that stopped, or has less than half of the points, lost points: each reason with its questions."""
-    if attempt is None or attempt.verdict is None:
-        return []
-    if attempt.verdict.status == "graded" and attempt.verdict.score >= spec(attempt.lab).max_score / 2:
-        return []
-    result = journal.result(attempt)
+    """Why an attempt lost points or stopped: each reason with its questions."""
+    result = journal.result(attempt) if attempt is not None else None
     return [plain(reason, 300) for reason in what_is_wrong(result)] if result is not None else []
 
 

@@ -79,21 +79,24 @@ function row(of) {
   const made = element("tr"), who = element("td");
   made.dataset.student = of.student;
   who.append(named(of));
+  who.title = of.receipt;
   if (of.name && of.name !== of.student) who.append(" ", element("span", of.student, "soft small"));
   made.append(who, element("td", of.section), cell(of.attempts ? String(of.attempts) : "", of.attempts === 1 ? "attempt" : "attempts"));
   const status = element("td", "", ["", "waiting", "graded"].includes(of.status) ? "status" : "status trouble");
-  status.append(element("span", words[of.status] ?? of.status));
+  if (of.status !== "graded" || !of.errors.length) status.append(element("span", words[of.status] ?? of.status));
   if (of.waiting && of.status !== "waiting") status.append(element("div", `a later attempt waits`, "small"));
-  if (of.errors.length) {
-    const reasons = element("details", "", "soft small");
-    reasons.append(...of.errors.map((error, place) => element(place ? "div" : "summary", error)));
+  const [first, ...more] = of.errors.map((error) => element("div", error, "small"));
+  if (first) status.append(first);
+  if (more.length) {
+    const reasons = element("details", "", "small");
+    reasons.append(element("summary", `${more.length} more`), ...more);
     reasons.open = opened.has(of.student);
     reasons.addEventListener("toggle", () => opened[reasons.open ? "add" : "delete"](of.student));
     status.append(reasons);
   }
   const earned = cell(number(of.score), "points");
   if (of.score !== null && of.score < most) earned.style.setProperty("--lost", of.score > .75 * most ? "35%" : of.score >= .5 * most ? "65%" : "100%");
-  made.append(earned, status, element("td", of.receipt, "name"), cell(of.days ? number(of.days) : "", "more days"));
+  made.append(earned, status, cell(of.days ? number(of.days) : "", "more days"));
   const acts = element("td"), line = element("div", "", "row");
   if (of.last && !of.waiting) line.append(button("Regrade", () => decide({ do: "regrade", receipt: of.receipt })));
   if (of.score !== null) line.append(button("Overrule", () => ask("#overrule", `Overrule: ${of.name || of.student}`, (form) =>
