@@ -233,7 +233,7 @@ def test_the_pictures_of_readme_and_gallery_show_what_there_is_today() -> None:
 
 def test_demos_are_left_out_of_what_students_get(tmp_path: Path) -> None:
     write_kit("13_beyond", tmp_path / "coursekit")
-    assert (tmp_path / "coursekit" / "figures" / "style.py").is_file()
+    assert (tmp_path / "coursekit" / "figures" / "markov_chain.py").is_file()
     assert not (tmp_path / "coursekit" / "demos").exists()
 
 
