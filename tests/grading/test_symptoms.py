@@ -188,10 +188,10 @@ def test_a_cause_says_what_the_wrong_calls_share_or_which_part_fails_alone():
     assert cause(lambda votes, mask: 2 * mask @ votes, "E") == (
         "Every value is twice what it should be. Elsewhere it raises an error: E."
     )
-    large = cause(
-        lambda votes, mask: (np.asarray(mask) @ votes) * (1 + ((np.asarray(mask) @ votes).max() > 3))
+    whole_doubled = cause(
+        lambda votes, mask: (1 + (np.rint(mask) == mask).all()) * (np.asarray(mask) @ votes)
     )
-    assert large.startswith("Right only in “The cases by hand") and "every value is twice" in large
+    assert whole_doubled.startswith("Right only in “Weights between 0 and 1 give parts of votes” and “Votes")
     clipped = cause(lambda votes, mask: np.clip(np.asarray(mask) @ votes, 0, 3))
-    assert clipped == "The result has the right shape but wrong values.", "what passes hides the mistake"
+    assert "Right only" not in clipped, "with a vague symptom, what passes may hide the mistake"
     assert cause(lambda votes, mask: 2 * mask @ votes) == "Every value is twice what it should be."
