@@ -12,7 +12,7 @@ from typing import Any
 from autograder.course.lab import LabSpec
 from autograder.course.masters import all_labs
 from autograder.course.policy_file import class_list, settings, spec
-from autograder.files import feedback_page, report_page
+from autograder.files import feedback_page, parse_time, report_page
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks, final_points
 from autograder.gradebook.writer import marks_of
@@ -55,6 +55,7 @@ class Entry:
     waiting: float = 0.0
     late_penalty: float = 0.0
     seconds_late: float = 0.0
+    extension_used: bool = False
     #: Whether there is a due date but the time of submission is unknown.
     undated: bool = False
     #: Whether the grader itself failed: there is no grade or, with ``earlier``, only an outdated one.
@@ -90,6 +91,7 @@ class Entry:
             "points from an earlier run, since the grader itself failed": self.earlier,
             "lateness not counted": self.undated,
             f"{points(self.late_penalty)} off for lateness": self.late_penalty,
+            "extension used": self.extension_used,
         }
         return ", ".join(words for words, holds in phrases.items() if holds)
 
@@ -222,6 +224,8 @@ def _entry(result: SubmissionResult, marks: TeacherMarks, lab_spec: LabSpec) -> 
     """A lab's entry in the term: the result with a person's marks."""
     final = final_points(result, lab_spec, marks, test_cells(lab_spec))
     written = dict(lab_spec.written)
+    due, came = settings().due(result.lab), parse_time(result.submitted_at or "")
+    after_due = (came - due).total_seconds() if due is not None and came is not None else 0.0
     return Entry(
         status=result.status,
         points=0.0 if result.fault else final.total,
@@ -229,7 +233,9 @@ def _entry(result: SubmissionResult, marks: TeacherMarks, lab_spec: LabSpec) -> 
         waiting=sum(written[name] for name in final.waiting),
         late_penalty=final.late_penalty,
         seconds_late=marks.seconds_late,
-        undated=result.readable and settings().due(result.lab) is not None and not result.submitted_at,
+        # An extension, wherever it was given, makes the submission less late than the clock says.
+        extension_used=after_due > 0 and marks.seconds_late < after_due - 1,
+        undated=result.readable and due is not None and not result.submitted_at,
         fault=bool(result.fault),
         earlier=result.is_outdated,
         folder=result.student,

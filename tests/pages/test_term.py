@@ -86,8 +86,8 @@ def odd() -> Term:
         student(name, *(10 + n % 7 for _ in LABS), name=name, section=name) for n, name in enumerate(ODD)
     ]
     marked = Entry(
-        "partly-run", 3, 20, waiting=2, late_penalty=4, seconds_late=90_000, undated=True,
-        ideas=(Idea(LABS[13].name, "causal_mask", ODD[0], 9),),
+        "partly-run", 3, 20, waiting=2, late_penalty=4, seconds_late=90_000, extension_used=True,
+        undated=True, ideas=(Idea(LABS[13].name, "causal_mask", ODD[0], 9),),
     )  # fmt: skip
     people.append(Student("eve", ODD[0], "B", {**dict(people[0].entries), LABS[13].name: marked}))
     people += [student(f"s{n:03}", *(None if n % 9 == 0 else 20 for _ in LABS)) for n in range(40)]
