@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import re
 import sys
+from functools import lru_cache
 from types import FunctionType
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from coursekit.checks import compare, encoding, local_student, questions, symptoms, values, words
+from coursekit.checks import questions
 
 from autograder.course.masters import all_labs
 from autograder.course.policy_file import spec
-from autograder.course.visible_files import kit_files
+from autograder.course.visible_files import kit_files, kit_folder
 from autograder.questions.engine import Question
 from autograder.questions.engine.card import MAX_BYTES, card_drift, card_file, data_of, is_stored
 from autograder.questions.engine.card_code import ReachesAnAnswer, card_code
@@ -49,19 +52,39 @@ def test_the_data_hold_what_the_questions_files_make(lab):
     assert is_stored(lab, data_of(lab))
 
 
-@each_question
-def test_nothing_of_a_card_computes_the_answer(lab, name):
-    """Every function and method that makes the cards, and every scenario and impostor, stands in for the answer."""
-    modules = (compare, encoding, local_student, questions, symptoms, values, words)
-    found = [value for module in modules for value in vars(module).values()]
-    found = [value for value in found if str(getattr(value, "__module__", "")).startswith("coursekit.")]
+@lru_cache
+def _functions_of_the_kit(lab):
+    """Functions and methods of the kit's modules, except earlier labs' answers, and the lab's scenarios and impostors."""
+    files = [file.relative_to(kit_folder().parent) for file in kit_files(lab) if file.suffix == ".py"]
+    names = [".".join(file.with_suffix("").parts).removesuffix(".__init__") for file in files]
+    names = [name for name in names if not re.search(r"__main__|\.provided", name)]
+    found = [value for name in names for value in vars(importlib.import_module(name)).values()]
+    found = [value for value in found if getattr(value, "__module__", "") in names]
     found += [method for kind in found if inspect.isclass(kind) for method in vars(kind).values()]
     found += [value for card in questions.questions_of(lab).values() for value in card.code.values()]
-    trials = trials_of(questions_of(lab)[name], "a salt")
-    for function in (one for one in found if isinstance(one, FunctionType)):
-        student = student_answering(questions_of(lab)[name], function)
-        wrong = (trial.difference(outcome_of(trial, student)) for trial in trials[:3])
-        assert any(wrong), function
+    return [one for one in found if isinstance(one, FunctionType)]
+
+
+def _takes(function, count):
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    return True
+
+
+@each_question
+def test_nothing_of_the_kit_computes_the_answer(lab, name):
+    """Every function and method of the kit, and every scenario and impostor, stands in for the answer."""
+    question = questions_of(lab)[name]
+    parameters = inspect.signature(question.reference).parameters.values()
+    count = sum(one.default is one.empty for one in parameters)
+    trials = trials_of(question, "a salt")[:3]
+    for function in _functions_of_the_kit(lab):
+        if _takes(function, count):
+            student = student_answering(question, function)
+            assert any(trial.difference(outcome_of(trial, student)) for trial in trials), function
+    plt.close("all")
 
 
 FILE = """
