@@ -161,7 +161,7 @@ def _slide(slide: dict[str, str], cells: list[NotebookNode], pictures: Path) -> 
         width, height = Image.open(file).size
         kind = "shown tall" if height > 0.6 * width else "shown"
         source = f"pictures/{pictures.name}/{file.name}"
-        shown += f'<a href="{source}"><img src="{source}" alt="{escape(alt or slide["title"])}"></a>'
+        shown += f'<a href="{source}" data-prevent-swipe><img src="{source}" alt="{escape(alt or slide["title"])}"></a>'
     if "text" in slide:
         shown += f"<p>{_inline(slide['text'])}</p>"
     return f'<section class="{kind}">{shown}{told}</section>'
