@@ -117,11 +117,11 @@ def test_odd_names_are_text_on_the_page_and_no_formulas_in_the_table(page, odd, 
 def test_a_share_is_of_the_decided_points_and_what_is_not_final_is_marked(tmp_path):
     entries = {LABS[0].name: Entry("graded", 20, 24, waiting=4), LABS[1].name: Entry("missing", 0, 20)}
     page = render_term(term(Student("ada", entries=entries), labs=2), tmp_path)
-    assert '<strong>20</strong> <span class="soft small over">of 40</span>' in page and ">50%</td>" in page
+    assert '<strong>20</strong> <span class="soft small">of 40</span>' in page and ">50%</td>" in page
     assert 'points="0,0.00 1,1.00"' in page, "a line over the labs"
     undated = replace(term(student("ada", 20), labs=1), labs=(replace(LABS[0], due=""),))
     assert ">Due<" in page and ">Late<" in page and ">Late<" not in render_term(undated, tmp_path)
-    assert 'number open" data-value="20" title="graded, up to 4 wait for a person"' in page
+    assert 'number inline open" data-value="20" title="graded, up to 4 wait for a person"' in page
     earlier = term(Student("ada", entries={LABS[0].name: Entry("graded", 15, 20, earlier=True)}), labs=1)
     assert earlier.students[0].open and "points from an earlier run" in table_of_students(earlier)[1][-1]
 
