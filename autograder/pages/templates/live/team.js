@@ -96,7 +96,8 @@ function row(of) {
   }
   const earned = cell(number(of.score), "points");
   if (of.score !== null && of.score < most) earned.style.setProperty("--lost", of.score > .75 * most ? "35%" : of.score >= .5 * most ? "65%" : "100%");
-  made.append(earned, status, cell(of.days ? number(of.days) : "", "more days"));
+  if (of.days) status.append(element("div", `${number(of.days)} more ${of.days === 1 ? "day" : "days"}`, "small soft"));
+  made.append(earned, status);
   const acts = element("td"), line = element("div", "", "row");
   if (of.last && !of.waiting) line.append(button("Regrade", () => decide({ do: "regrade", receipt: of.receipt })));
   if (of.score !== null) line.append(button("Overrule", () => ask("#overrule", `Overrule: ${of.name || of.student}`, (form) =>
