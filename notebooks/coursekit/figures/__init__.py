@@ -28,8 +28,8 @@ SEQUENTIAL, DIVERGING = "cividis", "PuOr"
 
 #: The kind of output that holds a figure as a slide shows it, and what asks for it: the build of the labs.
 SLIDE, DRAWS_SLIDES = "image/x-slide", "COURSEKIT_DRAWS_SLIDES"
-#: Inches of a figure on a slide, beside the slide's title if it is not wide: its type is then 20 pixels or more on a projector.
-_WIDE, _TALL = (9.2, 3.9), (6.4, 4.9)
+#: Inches of a figure on a slide, beside the slide's title if it is not wide, and its smallest type: 22 of the slide's 720 pixels.
+_WIDE, _TALL, _SMALLEST = (9.2, 3.9), (6.4, 4.9), 12
 
 #: Marks a figure that has been described, or need not be.
 _DESCRIBED = "described"
@@ -82,11 +82,15 @@ def in_words(figure: Any) -> str:
 
 def for_slide(figure: Any) -> str:
     """The figure in a slide's shape, without its title, because the slide has its own; those of several parts are kept."""
+    from matplotlib.text import Text
+
     titles = [title for ax in figure.axes for title in (ax.title, ax._left_title) if title.get_text()]
     if figure.get_suptitle():
         figure.suptitle("")
     elif len(titles) == 1:
         titles[0].set_text("")
+    for text in set(figure.findobj(Text)).difference(titles):
+        text.set_fontsize(max(_SMALLEST, text.get_fontsize()))
     width, height = figure.get_size_inches()
     most, other = _WIDE if width > 1.4 * height else _TALL
     width = min(width, most)
