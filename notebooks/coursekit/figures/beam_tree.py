@@ -66,8 +66,8 @@ def draw_search(
         colour = ORANGE if node in won else BLUE if node in kept else _PALE
         label = words[node[-1]] if node != root else "start"
         if logs and node != root:
-            label += f"  {sums[node]:.2f}".replace("-", "−")
-        ink = INK if colour != _PALE else "#6b7785"
+            label += f" {_short(sums[node])}"
+        ink = INK if colour != _PALE else "#586275"
         boxed(ax, x, y, label, pad=0.25, edge=colour, width=1.4, fontsize=9.5, color=ink, zorder=3)
     across, up = np.array(list(places.values())).T
     ax.set(xlim=(across.min() - 0.3, across.max() + 0.35), ylim=(up.min() - 0.7, up.max() + 0.7))
@@ -108,9 +108,12 @@ def _branch(ax: Any, start: Any, end: Any, colour: str, log_probability: float, 
     ax.plot(
         [start[0], end[0]], [start[1], end[1]], color=colour, linewidth=2 if colour != _PALE else 1, zorder=1
     )
-    number = (
-        f"{log_probability:.2f}".replace("-", "−") if logs else f"{np.exp(log_probability):.2f}".lstrip("0")
-    )
-    x, y = np.array(start) + 0.55 * (np.array(end) - start)
-    ink = INK if colour != _PALE else "#6b7785"
+    number = _short(log_probability if logs else float(np.exp(log_probability)))
+    x, y = np.array(start) + 0.5 * (np.array(end) - start)
+    ink = INK if colour != _PALE else "#586275"
     boxed(ax, x, y, number, pad=0.1, fontsize=8.5, color=ink, zorder=2)
+
+
+def _short(number: float) -> str:
+    """Two decimals, and no 0 before them."""
+    return ("−" if number < 0 else "") + f"{abs(number):.2f}".lstrip("0")
