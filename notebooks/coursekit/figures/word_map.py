@@ -62,7 +62,7 @@ def draw_map(
 
 
 def _label(ax: Any, places: npt.NDArray[np.float64], shown: Sequence[tuple[str, int]]) -> None:
-    """Write each word beside its dot, without covering dots or other words."""
+    """Write each word beside its dot where no dot or other word is. A word without such a place is left out."""
     figure = ax.figure
     figure.canvas.draw()
     dots = ax.transData.transform(places)
@@ -70,13 +70,15 @@ def _label(ax: Any, places: npt.NDArray[np.float64], shown: Sequence[tuple[str, 
     scale = figure.dpi / 72
     box = ax.bbox
     for (word, group), (x, y) in zip(shown, dots, strict=True):
-        width, height = 4.6 * len(word) * scale, 9 * scale
-        spots = _spots(x, y, width, height, 5 * scale)
-        inside = [s for s in spots if box.x0 < s[0] < box.x1 - width and box.y0 < s[1] < box.y1 - height]
-        left, low = min(inside or spots, key=lambda s: _cover(s, width, height, taken))
-        taken.append((left, low, left + width, low + height))
-        at = ax.transData.inverted().transform((left, low))
-        ax.text(*at, word, fontsize=8, color=_INKS[group % 7], va="bottom", ha="left")
+        width, height = 7 * len(word) * scale, 13 * scale
+        for left, low in _spots(x, y, width, height, 5 * scale):
+            spot = (left, low, left + width, low + height)
+            inside = box.x0 < left < box.x1 - width and box.y0 < low < box.y1 - height
+            if inside and not any(_overlap(spot, other) for other in taken):
+                taken.append(spot)
+                at = ax.transData.inverted().transform((left, low))
+                ax.text(*at, word, fontsize=11, color=_INKS[group % 7], va="bottom", ha="left")
+                break
 
 
 def _spots(x: float, y: float, width: float, height: float, gap: float) -> list[tuple[float, float]]:
@@ -90,12 +92,6 @@ def _spots(x: float, y: float, width: float, height: float, gap: float) -> list[
     return spots
 
 
-def _cover(
-    spot: tuple[float, float], width: float, height: float, taken: Sequence[tuple[float, ...]]
-) -> float:
-    """The area of occupied rectangles that a label at ``spot`` would cover."""
-    left, low = spot
-    area = 0.0
-    for a, b, c, d in taken:
-        area += max(0.0, min(left + width, c) - max(left, a)) * max(0.0, min(low + height, d) - max(low, b))
-    return area
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Whether two rectangles (left, low, right, top) share an area."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
