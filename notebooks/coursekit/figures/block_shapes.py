@@ -89,7 +89,8 @@ def draw_walk(walk: dict[str, tuple[int, ...]], title: str) -> Any:
 
 
 def _label(ax: Any, left: float, name: str, shape: tuple[int, ...] | None) -> None:
-    text = name.replace(", ", ",\n", 1) + "\n" + (" × ".join(map(str, shape)) if shape else "not called")
+    size = "\N{THIN SPACE}×\N{THIN SPACE}".join(map(str, shape or ())) or "not called"
+    text = name.replace(", ", ",\n", 1) + "\n" + size
     ax.text(left + _WIDTH / 2, _BELOW, text, ha="center", va="top", fontsize=8.5, color=INK)
 
 
