@@ -67,10 +67,9 @@ def named(lab: str) -> tuple[str, str, str]:
 
 def cover(lab: str) -> str:
     """The address, in the folder of the decks, of a lab's title picture: its first demo's, or its last figure."""
-    slides = read(lab)["slide"]
-    demos = [slide["demo"].partition("#")[0] for slide in slides if "demo" in slide]
-    last = sum("figure" in slide for slide in slides) - 1
-    return f"../demos/pictures/{demos[0]}.webp" if demos else f"pictures/{lab}/{last:03}.webp"
+    demos = [slide["demo"].partition("#")[0] for slide in read(lab)["slide"] if "demo" in slide]
+    figures = sum("figure" in slide for slide in read(lab)["slide"])
+    return f"../demos/pictures/{demos[0]}.webp" if demos else f"pictures/{lab}/{figures - 1:03}.webp"
 
 
 # --- parts of a lab for its slides --------------------------------------------------------------------------------

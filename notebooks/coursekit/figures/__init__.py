@@ -169,8 +169,7 @@ def heatmap(
     ax.tick_params(length=0)
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.set_title(title)
-    for side in ax.spines.values():
-        side.set_visible(False)
+    ax.spines[:].set_visible(False)
     if numbers:
         form = numbers if isinstance(numbers, str) else ".2f"
         for (i, j), value in np.ndenumerate(values):

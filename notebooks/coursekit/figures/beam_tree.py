@@ -56,19 +56,18 @@ def draw_search(
     children = _children(watched, at_least, kept)
     places = _places(root, children)
     won = paths[0]
+    colours = {node: ORANGE if node in won else BLUE if node in kept else _PALE for node in places}
     sums = {root: 0.0}
     for parent in sorted(children, key=len):
         for child, log_probability in children[parent]:
             sums[child] = sums[parent] + log_probability
-            colour = ORANGE if child in won else BLUE if child in kept else _PALE
-            _branch(ax, places[parent], places[child], colour, log_probability, logs)
+            _branch(ax, places[parent], places[child], colours[child], log_probability, logs)
     for node, (x, y) in places.items():
-        colour = ORANGE if node in won else BLUE if node in kept else _PALE
         label = words[node[-1]] if node != root else "start"
         if logs and node != root:
             label += f" {_short(sums[node])}"
-        ink = INK if colour != _PALE else "#586275"
-        boxed(ax, x, y, label, pad=0.25, edge=colour, width=1.4, fontsize=9.5, color=ink, zorder=3)
+        ink = INK if colours[node] != _PALE else "#586275"
+        boxed(ax, x, y, label, pad=0.25, edge=colours[node], width=1.4, fontsize=9.5, color=ink, zorder=3)
     across, up = np.array(list(places.values())).T
     ax.set(xlim=(across.min() - 0.3, across.max() + 0.35), ylim=(up.min() - 0.7, up.max() + 0.7))
     ax.set_axis_off()
@@ -105,11 +104,9 @@ def _places(root: Node, children: Children) -> dict[Node, tuple[float, float]]:
 
 
 def _branch(ax: Any, start: Any, end: Any, colour: str, log_probability: float, logs: bool) -> None:
-    ax.plot(
-        [start[0], end[0]], [start[1], end[1]], color=colour, linewidth=2 if colour != _PALE else 1, zorder=1
-    )
+    ax.plot(*zip(start, end, strict=True), color=colour, linewidth=2 if colour != _PALE else 1, zorder=1)
     number = _short(log_probability if logs else float(np.exp(log_probability)))
-    x, y = np.array(start) + 0.5 * (np.array(end) - start)
+    x, y = np.add(start, end) / 2
     ink = INK if colour != _PALE else "#586275"
     boxed(ax, x, y, number, pad=0.1, fontsize=8.5, color=ink, zorder=2)
 

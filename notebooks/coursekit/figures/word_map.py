@@ -53,9 +53,7 @@ def draw_map(
         ax.scatter(mine[:, 0], mine[:, 1], s=26, label=name, linewidths=0, **style)
     ax.set(xticks=[], yticks=[])
     ax.set_title(title)
-    for side in ax.spines.values():
-        side.set_color("#d5dbe1")
-        side.set_visible(True)
+    ax.spines[:].set(color="#d5dbe1", visible=True)
     if labels:
         ax.margins(0.07, 0.05)
         _label(ax, places, shown)
