@@ -513,7 +513,7 @@ groups = {"months": "january february march april june july august september oct
 
 with until_written():
     needs("context_windows", "negative_sampling_loss")
-    fig, axes = plt.subplots(1, 2, figsize=(12, 6.4), width_ratios=[1, 2.7])
+    fig, axes = plt.subplots(1, 2, figsize=(9.4, 5), width_ratios=[1, 2.7])
     draw_map(before, words, groups, ax=axes[0], labels=False, title="Before: chaos", others=words[:300])
     draw_map(vectors, words, groups, ax=axes[1], title="After: most of our ten kinds lie together", others=words[:300])
     fig.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=10,

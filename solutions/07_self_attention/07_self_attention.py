@@ -439,10 +439,10 @@ with until_written():
     q, k = np.random.default_rng(4).normal(size=(2, 7, 16))
     _, weights = scaled_dot_product_attention(q, k, np.eye(7), mask)
     fig, axes = plt.subplots(1, 2, figsize=(9.4, 4.2))
-    heatmap(np.where(mask, np.round(q @ k.T / 4, 1) + 0.0, -np.inf), german, german, ax=axes[0], numbers=".1f",
+    heatmap(np.where(mask, np.round(q @ k.T / 4, 1) + 0.0, -np.inf), german, german, ax=axes[0], numbers=".1f", aspect="auto",
             cmap="PuOr", vmin=-4, vmax=4, xlabel="key: heard", ylabel="query: listening",
             title="Before the softmax: 21 are −∞")
-    heatmap(weights, german, german, ax=axes[1], numbers=".2f", vmin=0, vmax=1, xlabel="key: heard",
+    heatmap(weights, german, german, ax=axes[1], numbers=".2f", aspect="auto", vmin=0, vmax=1, xlabel="key: heard",
             title="After it: the future has weight 0")
     plt.show()
 

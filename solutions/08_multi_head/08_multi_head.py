@@ -472,9 +472,9 @@ with until_written():
         print(f"h = {h}: error {sum(errors[-50:]) / 50:.3f}, the guess was {1 - h / 3:.3f}")
     ax.plot(wide[1], color=INK, lw=1, label="h = 1, twice as wide")
     print(f"h = 1, twice as wide: error {sum(wide[1][-50:]) / 50:.3f}")
-    ax.set(xlabel="training step", ylabel="share of the variance left", ylim=(-0.03, 1.1))
+    ax.set(xlabel="training step", ylabel="share of the variance left", ylim=(-0.03, 1.45))
     ax.set_title("Each further head explains another third of the variance")
-    ax.legend(ncols=2)
+    ax.legend(ncols=2, loc="upper right")
     plt.show()
 
 # %% [markdown]

@@ -212,12 +212,12 @@ check("temperature_probs", temperature_probs)
 with until_written():
     needs("temperature_probs")
     fig, axes = plt.subplots(1, 3, figsize=(9.4, 2.8), sharey=True)
-    letters = [t.replace("<eos>", "end") for t in TOKENS[1:]]
+    letters = [t.replace("<eos>", "·") for t in TOKENS[1:]]
     for ax, T, finding in zip(axes, (0.4, 1, 2.5), ("the favourite rules", "as the model says", "anything goes")):
         ax.bar(letters, temperature_probs(model.after("ma"), T)[1:], color=BLUE)
         ax.set_title(f"T = {T:g}: {finding}", fontsize=11)
         ax.set_xticks(range(0, 27, 2), letters[::2], fontsize=7)
-        ax.set_xlabel("letter after “ma”")
+        ax.set_xlabel("letter after “ma” (· is the end)")
     axes[0].set_ylabel("probability")
     plt.show()
     for T in (0.4, 1, 2.5):
@@ -290,12 +290,12 @@ check("top_k", top_k)
 # %% tags=["skip-grading"]
 fig, axes = plt.subplots(1, 3, figsize=(9.4, 2.9), sharey=True)
 for ax, begun, finding in zip(axes, ("q", "madis", ""), ("After “q”: one letter fits", "After “madis”: a handful", "At the start: many fit")):
-    sorted_letters = np.argsort(-model.after(begun))[:22]
+    sorted_letters = np.argsort(-model.after(begun))[:16]
     height = np.exp(model.after(begun)[sorted_letters])
-    ax.bar(range(22), height, color=[ORANGE if i < 5 else BLUE for i in range(22)])
-    ax.set_xticks(range(22), [TOKENS[i].replace("<eos>", "·") for i in sorted_letters], fontsize=8)
+    ax.bar(range(16), height, color=[ORANGE if i < 5 else BLUE for i in range(16)])
+    ax.set_xticks(range(16), [TOKENS[i].replace("<eos>", "·") for i in sorted_letters], fontsize=8)
     ax.set_title(finding, fontsize=11)
-    ax.set_xlabel("the 22 likeliest (· is the end)")
+    ax.set_xlabel("the 16 likeliest (· is the end)")
 axes[0].set_ylabel("probability")
 fig.suptitle("k = 5 (orange) is too many, about right, too few", x=0.02, ha="left", weight="bold")
 plt.show()

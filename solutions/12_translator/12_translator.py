@@ -157,7 +157,7 @@ from matplotlib.colors import ListedColormap
 
 with until_written():
     needs("make_batch")
-    tiny = [pair for pair in train if len(pair[1]) < 9][:6]
+    tiny = [pair for pair in train if len(pair[1]) < 6][:6]
     fig, axes = plt.subplots(1, 3, figsize=(9.6, 2.9))
     for ax, part, name in zip(axes, make_batch(tiny), ("source", "decoder_input", "labels")):
         kind = torch.where(part > UNKNOWN, 3, part)  # PAD, BOS, EOS, or a word
