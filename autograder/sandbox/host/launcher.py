@@ -190,7 +190,7 @@ class ZygoteProcess:
             answer = self._ask("pid", {"spawn": asdict(limits)}, theirs.fileno())
         assert self._control is not None
         pidfd, group = self._control.descriptors.pop(0), self.isolation != STRONGEST
-        return ours, Child(pidfd, int(answer["pid"]), group, answer["scratch"], answer["elsewhere"])
+        return ours, Child(pidfd, answer.pop("pid"), group, **answer)
 
     def reap(self, child: Child) -> dict[str, Any]:
         """How a killed child ended: ``{"status": wait status, "cpu": seconds, "peak": bytes more than at the fork}``."""

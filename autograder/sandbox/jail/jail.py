@@ -40,16 +40,14 @@ class Jail:
         """After the libraries are imported: close what was open for that."""
 
     def become_clone(self, outer_uid: int) -> None:
-        """In the copy: take the next user id, so that its submissions run as another user."""
+        """In the copy: take the next user id. Limits for each user and the right to send signals depend on it."""
         self.clones = set()
         self.outer_uid = outer_uid
+        self.measure_baseline()
 
-    def before_fork(self) -> None:
-        """Prepare the fork of a child."""
-
-    def after_fork(self, child: int) -> dict[str, Any]:
-        """Note the child. Returns what the harness must know beside its process id."""
-        return {"scratch": "", "elsewhere": []}
+    def fork(self) -> tuple[int, dict[str, Any]]:
+        """Fork a child. Returns its process id (0 in the child), and its folders for ``Child`` if it has files on a disk."""
+        raise NotImplementedError
 
     def ended(self, child: int) -> None:
         """Note that a child has been reaped."""
@@ -97,13 +95,12 @@ class NamespaceJail(Jail):
     def seal(self) -> None:
         rootfs.seal()
 
-    def before_fork(self) -> None:
-        """Make the next fork the first process of a new PID namespace."""
+    def fork(self) -> tuple[int, dict[str, Any]]:
+        """Fork the first process of a new PID namespace."""
         ns.unshare(ns.CLONE_NEWPID)
-
-    def after_fork(self, child: int) -> dict[str, Any]:
-        ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
-        return super().after_fork(child)
+        if child := os.fork():
+            ns.setns(self.pid_namespace, ns.CLONE_NEWPID)
+        return child, {}
 
     def enter(self) -> None:
         os.setsid()  # a signal to the process group crosses PID namespaces

@@ -68,14 +68,13 @@ class ReducedJail(Jail):
         self.scratch, self.left = {}, []
         ns.prctl(ns.PR_SET_CHILD_SUBREAPER, 1)
 
-    def before_fork(self) -> None:
-        """Clean up, and choose a folder whose name the previous submission, perhaps of the same user id, cannot guess."""
+    def fork(self) -> tuple[int, dict[str, Any]]:
+        """Clean up, and fork a child whose folder the previous submission, perhaps of the same user id, cannot guess."""
         self.clear()
         self.next_scratch = f"{self.folder}/{secrets.token_hex(16)}"
-
-    def after_fork(self, child: int) -> dict[str, Any]:
-        self.scratch[child] = self.next_scratch
-        return {"scratch": self.next_scratch, "elsewhere": self.elsewhere}
+        if child := os.fork():
+            self.scratch[child] = self.next_scratch
+        return child, {"scratch": self.next_scratch, "elsewhere": self.elsewhere}
 
     def ended(self, child: int) -> None:
         if child in self.scratch:

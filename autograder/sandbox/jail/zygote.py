@@ -6,8 +6,8 @@ configuration from the control socket. It neither runs a student's code nor read
 Control messages are JSON lines. In: the configuration, then ``{"spawn": limits}`` with the descriptor of the session's
 socket, ``{"reap": pid}``, or ``{"clone": uid}`` with the descriptor of a control socket, on which a copy of this process
 serves. Out: ``{"ready": isolation}`` or ``{"error": sentence}``;
-``{"pid": pid, "scratch": folder, "elsewhere": folders}`` with the child's pidfd; ``{"status": wait status,
-"cpu": seconds, "peak": bytes more than at the fork}``.
+``{"pid": pid}`` with the child's pidfd, and without namespaces ``"scratch"`` and ``"elsewhere"``, its folders;
+``{"status": wait status, "cpu": seconds, "peak": bytes more than at the fork}``.
 """
 
 from __future__ import annotations
@@ -65,13 +65,6 @@ class Control:
         else:
             self.socket.sendall(line)
 
-    def answer(self, message: dict[str, Any], *descriptors: int) -> None:
-        """Send a message from the zygote; end the process if the other end is closed."""
-        try:
-            self.send(message, *descriptors)
-        except (BrokenPipeError, ConnectionResetError):
-            os._exit(0)
-
 
 def enter_namespaces(config: dict[str, Any]) -> None:
     """Enter new mount and PID namespaces (and, for an ordinary user, a user namespace), and build the root.
@@ -111,8 +104,7 @@ def choose_jail(config: dict[str, Any]) -> Any:
 
     if config["closed"]:
         reduced.copy_course(config)
-    may_do_without = config["least"] != "namespaces"
-    trouble = config["lacking"] or (said_by_child(try_namespaces) if may_do_without else "")
+    trouble = config["lacking"] or (config["least"] != "namespaces" and said_by_child(try_namespaces))
     if not trouble:
         enter_namespaces(config)
         return NamespaceJail(config)
@@ -146,9 +138,7 @@ def in_words(error: BaseException) -> str:
 def said_by_child(look: Callable[[], str], jail: Any = None) -> str:
     """Call ``look`` in a forked child, inside the jail if there is one. Returns its sentence about what is wrong, or ""."""
     reader, writer = os.pipe()
-    if jail is not None:
-        jail.before_fork()
-    child = os.fork()
+    child = jail.fork()[0] if jail is not None else os.fork()
     if child == 0:
         try:
             if jail is not None:
@@ -162,7 +152,6 @@ def said_by_child(look: Callable[[], str], jail: Any = None) -> str:
         trouble = answer.read()
     os.waitpid(child, 0)
     if jail is not None:
-        jail.after_fork(child)
         jail.ended(child)
         jail.clear()
     return trouble
@@ -186,7 +175,10 @@ def wrong_inside(config: dict[str, Any], jail: Any) -> str:
 
 
 def import_libraries(config: dict[str, Any]) -> Any:
-    """Import the libraries that submissions use. Returns the shell that every child inherits."""
+    """Import the libraries that submissions use. Returns the shell that every child inherits.
+
+    For ``module:what`` among the modules also call the module's ``prepare(what)``. No module may leave a thread running.
+    """
     fonts = Path(os.environ["MPLCONFIGDIR"])
     fonts.mkdir(exist_ok=True)
     for name, text in config["fonts"].items():
@@ -197,16 +189,7 @@ def import_libraries(config: dict[str, Any]) -> Any:
     import matplotlib.pyplot  # noqa: F401
     import numpy
 
-    import_modules(config["modules"])
-    shell.warm_up(lab_shell)
-    numpy.random.seed(0)
-    return lab_shell
-
-
-def import_modules(names: list[str]) -> None:
-    """Import the modules; for ``module:what`` also call the module's ``prepare(what)``. No module may leave a thread running."""
-    had_torch = "torch" in sys.modules
-    for name in names:
+    for name in config["modules"]:
         try:
             module, _, what = name.partition(":")
             imported = importlib.import_module(module)
@@ -214,26 +197,23 @@ def import_modules(names: list[str]) -> None:
                 imported.prepare(what)
         except ImportError as error:
             raise RuntimeError(f"the module {name} cannot be imported: {error}") from None
-    if "torch" in sys.modules and not had_torch:
-        warm_up_torch(sys.modules["torch"])
-    if "torch.optim" in names:
-        warm_up_optimizers(sys.modules["torch"])
-    require_one_thread()
+    if "torch" in sys.modules:
+        warm_up_torch(sys.modules["torch"], "torch.optim" in config["modules"])
+    shell.warm_up(lab_shell)
+    numpy.random.seed(0)
+    return lab_shell
 
 
-def warm_up_torch(torch: Any) -> None:
-    """Compute a gradient, so that PyTorch loads its code for that now."""
+def warm_up_torch(torch: Any, optimizers: bool) -> None:
+    """Compute a gradient, so that PyTorch loads its code for that now, and perhaps its compiler for ``optimizers``.
+
+    That takes longer than all its other imports.
+    """
     torch.set_num_threads(1)
-    torch.nn.Linear(2, 2)(torch.ones(1, 2)).sum().backward()
-    str(torch.zeros(2, 2))
-    torch.manual_seed(0)
-
-
-def warm_up_optimizers(torch: Any) -> None:
-    """Make an optimizer, so that PyTorch loads its compiler now: that takes longer than all its other imports."""
     layer = torch.nn.Linear(2, 2)
     layer(torch.ones(1, 2)).sum().backward()
-    for optimizer in (torch.optim.SGD, torch.optim.Adam):
+    str(torch.zeros(2, 2))
+    for optimizer in (torch.optim.SGD, torch.optim.Adam) if optimizers else ():
         optimizer(layer.parameters(), lr=0.1).step()
     torch.manual_seed(0)
 
@@ -290,59 +270,41 @@ def receive(requests: io.BufferedReader, wire: types.ModuleType) -> bytes:
 
 
 def serve(control: Control, jail: Any, lab_shell: Any) -> None:
-    """Serve control messages until the harness closes the socket."""
+    """Report, and serve control messages until the harness closes the socket."""
+    control.send({"ready": jail.isolation})
     while (message := control.receive()) is not None:
         if "reap" in message:
             answer = reap(message["reap"], jail)
             jail.clear()
-            control.answer(answer)
+            control.send(answer)
             continue
         descriptor = control.descriptors.pop(0)
         if "clone" in message:
             if (copy := os.fork()) == 0:
                 control.socket.close()
-                control = Control(socket.socket(fileno=descriptor))
-                if not prepare_clone(control, jail, message["clone"]):
-                    return
-            else:
-                jail.clones.add(copy)
-                os.close(descriptor)
-            continue
-        reap_exited(jail)
-        jail.limits = message["spawn"]
-        jail.before_fork()
-        child = os.fork()
-        if child == 0:
-            control.socket.close()
-            run_child(descriptor, jail, lab_shell)
+                jail.become_clone(message["clone"])
+                return serve(Control(socket.socket(fileno=descriptor)), jail, lab_shell)
+            jail.clones.add(copy)
+        else:
+            reap_exited(jail)
+            jail.limits = message["spawn"]
+            child, facts = jail.fork()
+            if child == 0:
+                control.socket.close()
+                run_child(descriptor, jail, lab_shell)
+            pidfd = os.pidfd_open(child)
+            control.send({"pid": child, **facts}, pidfd)
+            os.close(pidfd)
         os.close(descriptor)
-        pidfd = os.pidfd_open(child)
-        control.answer({"pid": child, **jail.after_fork(child)}, pidfd)
-        os.close(pidfd)
     jail.close()
-
-
-def prepare_clone(control: Control, jail: Any, outer_uid: int) -> bool:
-    """In the copy: get ready and report. Returns False if that fails.
-
-    Its submissions run under another host user id, because limits per user and the right to send signals depend on it.
-    """
-    jail.become_clone(outer_uid)
-    try:
-        jail.measure_baseline()
-    except Exception as error:
-        control.answer({"error": in_words(error)})
-        return False
-    control.answer({"ready": jail.isolation})
-    return True
 
 
 def report_failure(control: Control, error: str) -> None:
     """Tell the harness why there is no sandbox, also in reply to each request for a clone."""
-    control.answer({"error": error})
+    control.send({"error": error})
     while (message := control.receive()) is not None:
         if "clone" in message:
-            Control(socket.socket(fileno=control.descriptors.pop(0))).answer({"error": error})
+            Control(socket.socket(fileno=control.descriptors.pop(0))).send({"error": error})
 
 
 def reap_exited(jail: Any) -> None:
@@ -393,9 +355,9 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
-    control.answer({"ready": jail.isolation})
     serve(control, jail, lab_shell)
 
 
 if __name__ == "__main__":
-    main()
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the harness has ended
+        main()
