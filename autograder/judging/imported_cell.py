@@ -44,9 +44,9 @@ from autograder.errors import UserError
 from autograder.judging.expect import Failed
 from autograder.judging.movable import GradedCell, Names, graded_cells
 from autograder.judging.run import HiddenTest
-from autograder.sandbox.child.mutation import contents_of, is_random_generator
 from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Scene, Student
+from autograder.sandbox.wire import contents_of, is_random_generator
 
 #: The most characters of a test's message to a student.
 _LONGEST_MESSAGE = 300

@@ -29,7 +29,7 @@ import re
 import struct
 import sys
 import types
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -678,3 +678,36 @@ _DECODERS: dict[str, Callable[[Decoder, list[Any], int], Any]] = {
     "G": Decoder.torch_generator,
     "ref": Decoder.reference,
 }
+
+
+_IMMUTABLE = frozenset({bool, int, float, complex, str, bytes, range, slice, type(None), type(...)})
+
+
+def contents_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | str, bytes]:
+    """The contents of each argument that can be changed, as bytes that are equal on both sides when nothing was.
+
+    Left out are functions and modules, and random generators, whose state goes its own way.
+    """
+    items: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+    return {
+        key: _contents(value)
+        for key, value in items
+        if type(value) not in _IMMUTABLE and not callable(value) and not is_random_generator(value)
+    }
+
+
+def _contents(value: Any) -> bytes:
+    if type(value) is np.ndarray and value.dtype.kind in "biufc":  # as sure as a frame, and made at once
+        return f"{value.dtype.str} {value.shape} ".encode() + value.tobytes()
+    try:
+        return encode(value, refer=lambda other: Reference("something else", 0), in_order=True)
+    except WireError:  # it cannot have come from the harness so
+        return b""
+
+
+def is_random_generator(value: Any) -> bool:
+    """Whether ``value`` is a random generator of NumPy or PyTorch."""
+    torch = sys.modules.get("torch")
+    return isinstance(value, np.random.Generator) or (
+        torch is not None and isinstance(value, torch.Generator)
+    )

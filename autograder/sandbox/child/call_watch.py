@@ -26,41 +26,33 @@ class CallWatch:
     def __init__(self, names: Iterable[str], cell_label: Callable[[str], str | None]):
         self.cell_label = cell_label
         self.seen: set[str] = set()
-        self.built_in: dict[int, str] = {}  # id of a function of C -> its name
-        self.methods: dict[
-            str, list[tuple[type, str]]
-        ] = {}  # a method's name -> whose it is, and what to call it
-        self.codes: dict[
-            int, str
-        ] = {}  # by id: to compare two codes takes as long as many of the calls seen here
+        #: The id of a function of C, or of a function's code -> its name. To compare codes takes as long as many of the calls.
+        self.names: dict[int, str] = {}
+        #: A method's name -> whose it is, and what to call it.
+        self.methods: dict[str, list[tuple[type, str]]] = {}
         self._kept: list[Any] = []  # so that no id is given to another object
         for name in names:
-            self._add(name, _object_named(name))
+            thing = _object_named(name)
+            if isinstance(thing, type):
+                for method in _WORKING_METHODS:
+                    self._add(name, _code_of(vars(thing).get(method)))
+            elif hasattr(thing, "__objclass__"):
+                self.methods.setdefault(thing.__name__, []).append((thing.__objclass__, name))
+            elif callable(thing):
+                self._add(name, _code_of(thing) or thing)
         libraries = (sys.prefix, sys.base_prefix, os.path.dirname(os.__file__))
         self.libraries = tuple({os.path.realpath(path) for path in libraries} | {*libraries})
         self.students: dict[str, bool] = {}
 
     def _add(self, name: str, thing: Any) -> None:
-        self._kept.append(thing)
-        if isinstance(thing, type):
-            for method in _WORKING_METHODS:
-                self._add_code(name, vars(thing).get(method))
-        elif hasattr(thing, "__objclass__"):
-            self.methods.setdefault(thing.__name__, []).append((thing.__objclass__, name))
-        elif not self._add_code(name, thing) and callable(thing):
-            self.built_in[id(thing)] = name
-
-    def _add_code(self, name: str, function: Any) -> bool:
-        code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
-        if code is not None:
-            self._kept.append(code)
-            self.codes[id(code)] = name
-        return code is not None
+        if thing is not None:
+            self._kept.append(thing)
+            self.names[id(thing)] = name
 
     @property
     def can_see(self) -> bool:
         """Whether any of the names exists here; none does where nothing has imported its library."""
-        return bool(self.built_in or self.methods or self.codes)
+        return bool(self.names or self.methods)
 
     def start(self) -> None:
         """Watch from now on."""
@@ -73,11 +65,11 @@ class CallWatch:
 
     def _look(self, frame: FrameType, event: str, argument: Any) -> None:
         if event == "c_call":
-            name = self.built_in.get(id(argument)) or self._method(argument)
+            name = self.names.get(id(argument)) or self._method(argument)
             if name is not None and self._is_students(frame):
                 self.seen.add(name)
         elif event == "call":
-            name = self.codes.get(id(frame.f_code))
+            name = self.names.get(id(frame.f_code))
             if name is not None and (self._is_students(_caller(frame)) or _is_the_answer_itself(name, frame)):
                 self.seen.add(name)
 
@@ -102,6 +94,10 @@ class CallWatch:
         kit = os.path.dirname(getattr(sys.modules.get("coursekit"), "__file__", None) or "/nowhere/at/all")
         ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         return not os.path.abspath(file).startswith((*self.libraries, kit, ours))
+
+
+def _code_of(function: Any) -> Any:
+    return getattr(getattr(function, "__wrapped__", function), "__code__", None)
 
 
 def _caller(frame: FrameType) -> FrameType | None:

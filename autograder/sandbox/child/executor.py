@@ -14,18 +14,16 @@ Nothing here is trusted: a student's code can change all of it, and by that only
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from importlib import import_module
-from types import MappingProxyType
+from types import MappingProxyType, TracebackType
 from typing import Any
 
 from .. import wire
-from ..wire import Reference, WireError
+from ..wire import Reference, WireError, contents_of
 from .call_watch import CallWatch
-from .frames import describe_error
-from .mutation import Callback, contents_of
 
 #: What a callback of the harness may raise in the student's code; anything else arrives as RuntimeError.
 RAISABLE: dict[str, type[BaseException]] = {
@@ -39,8 +37,29 @@ RAISABLE: dict[str, type[BaseException]] = {
 RoundTrip = Callable[[bytes], bytes]
 
 
+MAX_MESSAGE = 2000
+MAX_LINE = 300
+MAX_FRAMES = 12
+#: Where the errors come from that a name tells: Python and the libraries of the labs.
+LIBRARIES = frozenset(("numpy", "torch", "matplotlib", "pandas", "scipy", "regex"))
+
+
 class UndefinedName(WireError):
     """The student's namespace has no such name."""
+
+
+class Callback:
+    """A proxy of a function that stays in the harness's process: calling it calls back."""
+
+    def __init__(self, call_back: Callable[[int, tuple[Any, ...], dict[str, Any]], Any], key: int):
+        self._call_back = call_back
+        self.key = key
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call_back(self.key, args, kwargs)
+
+    def __repr__(self) -> str:
+        return f"<function given by the test, number {self.key}>"
 
 
 class Executor:
@@ -72,35 +91,32 @@ class Executor:
         """The reply to one request. ``round_trip`` sends a callback's frame and returns its answer's."""
         outer, self._round_trip = self._round_trip, round_trip
         try:
-            return self._answered(lambda: self._first(frame))
+            return self._reply(lambda: self._first(frame))
         finally:
             self._round_trip = outer
 
-    def _first(self, frame: bytes) -> bytes:
+    def _first(self, frame: bytes) -> Any:
         message = self._decode(frame)
         if self.settings is not None:
             self.settings.before(message[0])
-        return self._perform(message)
+        return message
 
-    def _answered(self, perform: Callable[[], bytes]) -> bytes:
-        """The reply that ``perform`` returns, or the one about its error."""
+    def _decode(self, frame: bytes) -> Any:
+        return wire.decode(frame, resolve=self._resolve)
+
+    def _reply(self, request: Callable[[], Any]) -> bytes:
+        """The reply to a request: a result, or an error in reading or performing it."""
         try:
-            return perform()
+            operation, *operands = request()
+            result = self.operations[operation](self, *operands)
+            contents = contents_of(*operands[2:4]) if operation == "call" else {}
+            return wire.encode(("value", result, contents), refer=self._refer_result)
         except UndefinedName as error:
             return wire.encode(("error", "NameError", str(error), ()))
         except WireError as error:
             return wire.encode(("refused", str(error)))
         except self.catch as error:
             return wire.encode(("error", *describe_error(error, self.cell_label)))
-
-    def _decode(self, frame: bytes) -> Any:
-        return wire.decode(frame, resolve=self._resolve)
-
-    def _perform(self, message: Any) -> bytes:
-        operation, *operands = message
-        result = self.operations[operation](self, *operands)
-        contents = contents_of(*operands[2:4]) if operation == "call" else {}
-        return wire.encode(("value", result, contents), refer=self._refer_result)
 
     # References ---------------------------------------------------------------------------------------
 
@@ -141,8 +157,7 @@ class Executor:
         frame = wire.encode(("callback", key, args, kwargs), refer=self._refer_argument)
         answer = self._decode(self._round_trip(frame))
         while answer[0] not in ("answer", "raise"):  # a callback may itself call the student's functions
-            reply = self._answered(partial(self._perform, answer))
-            answer = self._decode(self._round_trip(reply))
+            answer = self._decode(self._round_trip(self._reply(lambda: answer)))  # noqa: B023
         if answer[0] == "raise":
             raise RAISABLE.get(answer[1], RuntimeError)(answer[2])
         return answer[1]
@@ -225,15 +240,13 @@ class Settings:
             return
         if "torch" in sys.modules:
             sys.modules["torch"].set_grad_enabled(True)
-        is_first = not self._kept
-        for name, (get, put) in _SETTINGS.items():
-            module = sys.modules.get(name)
-            if module is None:
-                continue
-            if is_first:
-                self._kept[name] = get(module)
-            elif name in self._kept and get(module) != self._kept[name]:
-                put(module, self._kept[name])
+        loaded = {name: sys.modules[name] for name in _SETTINGS if name in sys.modules}
+        if not self._kept:
+            self._kept = {name: _SETTINGS[name][0](module) for name, module in loaded.items()}
+        for name in loaded.keys() & self._kept.keys():
+            get, put = _SETTINGS[name]
+            if get(loaded[name]) != self._kept[name]:
+                put(loaded[name], self._kept[name])
 
 
 def _put_filters(warnings: Any, filters: list[Any]) -> None:
@@ -265,3 +278,42 @@ def _of_kit(name: str) -> Callable[..., Any]:
     """A function that the kit's cards use, too."""
     function: Callable[..., Any] = getattr(import_module("coursekit.checks.local_student"), name)
     return function
+
+
+def describe_error(
+    error: BaseException, cell_label: Callable[[str], str | None]
+) -> tuple[str, str, tuple[tuple[str, int, str], ...]]:
+    """Type name, message and the student's frames ``(cell, line number, source line)`` of an error."""
+    return _known_name(type(error))[:80], message_of(error), student_frames(error.__traceback__, cell_label)
+
+
+def message_of(error: BaseException) -> str:
+    """An error's message; "" if it cannot tell one."""
+    try:
+        return str(error)[:MAX_MESSAGE]
+    except BaseException:  # its __str__ may be the student's code
+        return ""
+
+
+def _known_name(kind: type[BaseException]) -> str:
+    """The name of an error's class; for a class of the student's own that of the nearest known one it derives from."""
+    homes = ((base.__name__, str(base.__module__).partition(".")[0]) for base in kind.__mro__)
+    return next(
+        (name for name, home in homes if home in sys.stdlib_module_names or home in LIBRARIES), "Exception"
+    )
+
+
+def student_frames(
+    traceback: TracebackType | None, cell_label: Callable[[str], str | None]
+) -> tuple[tuple[str, int, str], ...]:
+    """The innermost ``MAX_FRAMES`` frames of the student's code, outermost first."""
+    frames: list[tuple[str, int, str]] = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        label = cell_label(code.co_filename)
+        if label is not None:
+            line = linecache.getline(code.co_filename, traceback.tb_lineno)
+            frames.append((label, traceback.tb_lineno, line.rstrip()[:MAX_LINE]))
+            del frames[:-MAX_FRAMES]
+        traceback = traceback.tb_next
+    return tuple(frames)

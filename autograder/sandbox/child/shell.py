@@ -34,7 +34,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from traitlets import Instance
 from traitlets.config import Config
 
-from .frames import MAX_MESSAGE, message_of, student_frames
+from .executor import MAX_MESSAGE, message_of, student_frames
 
 _PICTURES = ("image/png", "image/jpeg", "image/svg+xml", "application/pdf")
 _DROPPED = "\n[more output was dropped]\n"
@@ -45,21 +45,27 @@ class OutputCollector:
 
     def __init__(self) -> None:
         #: Bytes of text, bytes of pictures, number of outputs.
-        self.limits = (10_000, 0, 100)
+        self.limits = {"text": 10_000, "pictures": 0, "outputs": 100}
         self.reset()
 
     def reset(self) -> None:
         """Forget the outputs of the cell before, and allow as much again."""
-        self.text_left, self.pictures_left, self.outputs_left = self.limits
+        self.left = dict(self.limits)
         self.outputs: list[dict[str, Any]] = []
+
+    def _spend(self, what: str, size: int) -> bool:
+        """Count what fits into the limit. Returns whether it does."""
+        fits = size <= self.left[what]
+        self.left[what] -= size if fits else 0
+        return fits
 
     def stream(self, name: str, text: str) -> None:
         """Add text to ``stdout`` or ``stderr``; text over the limit is dropped, with a note."""
-        if self.text_left <= 0 or not text:
+        if self.left["text"] <= 0 or not text:
             return
-        if len(text) > self.text_left:
-            text = text[: self.text_left] + _DROPPED
-        self.text_left -= len(text)
+        if len(text) > self.left["text"]:
+            text = text[: self.left["text"]] + _DROPPED
+        self.left["text"] -= len(text)
         last = self.outputs[-1] if self.outputs else {}
         if last.get("output_type") == "stream" and last["name"] == name:
             last["text"].append(text)
@@ -72,25 +78,16 @@ class OutputCollector:
         for mime, value in data.items():
             value = _plain(value)
             size = len(value) if isinstance(value, str) else len(json.dumps(value))
-            if str(mime) in _PICTURES and size <= self.pictures_left:
-                self.pictures_left -= size
-                kept[str(mime)] = value
-            elif str(mime) not in _PICTURES and size <= self.text_left:
-                self.text_left -= size
+            if self._spend("pictures" if str(mime) in _PICTURES else "text", size):
                 kept[str(mime)] = value
         output: dict[str, Any] = {"output_type": kind, "data": kept, "metadata": {}}
         if kind == "execute_result":
             output["execution_count"] = count
         self.add(output)
 
-    def error(self, name: str, message: str, lines: list[str]) -> None:
-        """Add an ``error`` output."""
-        self.add({"output_type": "error", "ename": name, "evalue": message, "traceback": lines})
-
     def add(self, output: dict[str, Any]) -> None:
         """Add an output unless there are too many."""
-        if self.outputs_left > 0:
-            self.outputs_left -= 1
+        if self._spend("outputs", 1):
             self.outputs.append(output)
 
     def take(self) -> list[dict[str, Any]]:
@@ -223,7 +220,7 @@ class LabShell(InteractiveShell):
         """Collect the error with the student's frames only."""
         _, error, trace = exc_tuple if exc_tuple is not None else sys.exc_info()
         if error is not None:
-            self.collector.error(*error_output(error, trace))
+            self.collector.add(error_output(error, trace))
 
     def showsyntaxerror(self, filename: Any = None, running_compiled_code: bool = False) -> None:
         """Collect a syntax error."""
@@ -252,8 +249,8 @@ class LabShell(InteractiveShell):
         return "inline", "module://matplotlib_inline.backend_inline"
 
 
-def error_output(error: BaseException, trace: Any) -> tuple[str, str, list[str]]:
-    """Name, message and traceback lines of an error, with the student's frames only."""
+def error_output(error: BaseException, trace: Any) -> dict[str, Any]:
+    """The output for an error, with the student's frames only."""
     name, message = type(error).__name__[:80], message_of(error)
     lines = []
     for cell, number, source in student_frames(trace, cell_label):
@@ -262,7 +259,7 @@ def error_output(error: BaseException, trace: Any) -> tuple[str, str, list[str]]
         lines += [line[:MAX_MESSAGE].rstrip() for line in traceback.format_exception_only(error)]
     else:
         lines.append(f"{name}: {message}" if message else name)
-    return name, message, lines
+    return {"output_type": "error", "ename": name, "evalue": message, "traceback": lines}
 
 
 def cell_label(filename: str) -> str | None:
@@ -334,7 +331,11 @@ class CellRunner:
         self.compiler: Any = shell.compile
         self.collector = shell.collector
         sys.path.insert(0, "")  # a notebook imports from its folder
-        self.collector.limits = limits["output_bytes"], limits["picture_bytes"], limits["outputs"]
+        self.collector.limits = {
+            "text": limits["output_bytes"],
+            "pictures": limits["picture_bytes"],
+            "outputs": limits["outputs"],
+        }
         self.capture = tempfile.TemporaryFile("ab+", buffering=0)  # noqa: SIM115
         for descriptor in (1, 2):
             os.dup2(self.capture.fileno(), descriptor)
@@ -381,7 +382,7 @@ class CellRunner:
         try:
             descriptor = self.capture.fileno()
             if os.fstat(descriptor).st_size:
-                text = os.pread(descriptor, self.collector.limits[0] + 1, 0)
+                text = os.pread(descriptor, self.collector.limits["text"] + 1, 0)
                 os.ftruncate(descriptor, 0)
                 self.collector.stream("stdout", text.decode("utf-8", "replace"))
         except OSError:
@@ -389,7 +390,7 @@ class CellRunner:
 
 
 def _one_line(error: BaseException) -> str:
-    name, message, _ = error_output(error, None)
+    name, message = type(error).__name__[:80], message_of(error)
     frames = student_frames(error.__traceback__, cell_label)
     place = f" (line {frames[-1][1]}: {frames[-1][2].strip()})" if frames else ""
     if isinstance(error, SyntaxError) and error.lineno is not None:

@@ -41,9 +41,8 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from autograder.sandbox.child.mutation import contents_of
 from autograder.sandbox.host.rpc import LocalTransport, Proxy, RpcClient, StudentError, TraceEntry
-from autograder.sandbox.wire import Reference
+from autograder.sandbox.wire import Reference, contents_of
 
 
 @dataclass(frozen=True)
