@@ -12,6 +12,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -88,9 +89,8 @@ class Child:
         for pid, task in tasks if len(tasks) >= max_unthrottled_tasks else ():
             with contextlib.suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, task, 19)
-                if (
-                    os.getsid(pid) == pid
-                ):  # the scheduler divides CPU time among sessions before it considers niceness
+                # The scheduler divides CPU time among sessions before it considers niceness.
+                if os.getsid(pid) == pid:
                     Path(f"/proc/{pid}/autogroup").write_text("19")
 
     def kept_waiting(self) -> float:
@@ -134,16 +134,12 @@ class Child:
         """Whether the child's files take more than ``scratch_bytes``, or cannot be measured."""
         if not self.scratch:
             return False
-        usage = DiskUsage([self.scratch, *self._elsewhere()], scratch_bytes)
+        beside: list[str] = []
+        with contextlib.suppress(OSError):
+            beside = owned(self.elsewhere, os.stat(self.scratch).st_uid)
+        usage = DiskUsage([self.scratch, *beside], scratch_bytes)
         self._blurred = self._blurred + 1 if usage.moved else 0
         return usage.taken > scratch_bytes or self._blurred > MAX_BLURRED
-
-    def _elsewhere(self) -> list[str]:
-        """The child's entries in folders that all users share."""
-        try:
-            return owned(self.elsewhere, os.stat(self.scratch).st_uid) if self.elsewhere else []
-        except OSError:
-            return []
 
     def close(self) -> None:
         """Close the pidfd."""
@@ -185,6 +181,7 @@ def _process_tree(root: int) -> list[int]:
     return list(processes)
 
 
+@dataclass(eq=False)
 class RemoteTransport:
     """Carries frames to and from a jailed child.
 
@@ -192,38 +189,33 @@ class RemoteTransport:
     raise from then on.
     """
 
-    def __init__(
-        self,
-        connection: socket.socket,
-        child: Child,
-        limits: Limits,
-        on_end: Callable[[str | None], StudentGone],
-    ):
-        self.connection = connection
-        self.child = child
-        self.limits = limits
-        self.on_end = on_end
-        #: Seconds that one exchange may take.
-        self.timeout = 60.0
-        #: Whether a longer exchange is interrupted first, and whether the last one was.
-        self.interrupts = False
-        self.interrupted: StudentGone | None = None
-        self.budget = Budget()
-        #: The exception that says why the child ended; None while it runs.
-        self.gone: StudentGone | None = None
-        #: The sandbox's own failure. How the child ended is unknown, so there is no verdict on it.
-        self.failure: Exception | None = None
-        self._deadline: float | None = None
-        #: Until then the thread does not look: most exchanges are short.
-        self._next_check = 0.0
-        #: The reason why the watching thread ended the child, and more about it, if it did.
-        self._overrun: tuple[str, str] | None = None
-        #: Seconds of waiting for a processor that are already accounted for.
-        self._waited = 0.0
-        self._closed = threading.Event()
+    connection: socket.socket
+    child: Child
+    limits: Limits
+    on_end: Callable[[str | None], StudentGone]
+    budget: Budget = field(default_factory=Budget)
+    #: Seconds that one exchange may take.
+    timeout: float = 60.0
+    #: Whether a longer exchange is interrupted first, and whether the last one was.
+    interrupts: bool = False
+    interrupted: StudentGone | None = None
+    #: The exception that says why the child ended; None while it runs.
+    gone: StudentGone | None = None
+    #: The sandbox's own failure. How the child ended is unknown, so there is no verdict on it.
+    failure: Exception | None = None
+    _deadline: float | None = None
+    #: Until then the thread does not look: most exchanges are short.
+    _next_check: float = 0.0
+    #: The reason why the watching thread ended the child, and more about it, if it did.
+    _overrun: tuple[str, str] | None = None
+    #: Seconds of waiting for a processor that are already accounted for.
+    _waited: float = 0.0
+    _unread: bytearray = field(default_factory=bytearray)
+    _closed: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self.connection.settimeout(TICK)
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
-        connection.settimeout(TICK)
-        self._unread = bytearray()
 
     def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None]) -> None:
         """Send ``request`` (None: it was sent ahead). Pass each frame received to ``answer`` and send the frame that it returns.

@@ -1,19 +1,38 @@
-"""The jail of a forked child: limits on each process, and namespaces that isolate it (``reduced`` works without them)."""
+"""The jail of a forked child: limits on each process, and what isolates it, with namespaces or without.
+
+Without namespaces, as in a plain container, Landlock or, for root, another user id protects files; without either there is
+no jail. The system call filter blocks the network. Each submission's files lie in its own folder, and the processes that
+it leaves running are ended.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
+import secrets
+import shutil
+import signal
 import socket
+import tempfile
+import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from . import folders, landlock, rootfs, seccomp
 from . import namespaces as ns
-from . import rootfs, seccomp
-from .visible import INNER_UID
+from .visible import DEVICES, INNER_UID, OUTER_UID, SYSTEM_FILES, SYSTEM_FOLDERS
 
 #: Address space beyond the memory limit, for thread arenas and mapped files: its page tables take 32 MiB.
 ADDRESS_ROOM = 16 << 30
+#: Files in which NumPy, PyTorch and the C library look up facts about the machine.
+_ABOUT_THE_MACHINE = (
+    "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/filesystems", "/proc/sys/vm/overcommit_memory",
+    "/sys/devices/system/cpu", "/etc/nsswitch.conf",
+)  # fmt: skip
+#: Seconds for killed processes to end, and for removing ended submissions' files between two requests.
+_SECONDS_TO_END = SECONDS_TO_REMOVE = 5.0
 
 
 class Jail:
@@ -125,3 +144,166 @@ def become_user(uid: int) -> None:
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
+
+
+def lacking(outer_uid: int) -> str:
+    """The reason why files and signals cannot be kept from submissions of this user; "" if they can."""
+    if outer_uid or landlock.version() >= landlock.SIGNALS_SINCE:
+        return ""
+    return "isolation without namespaces needs root, or Landlock as of Linux 6.12"
+
+
+class ReducedJail(Jail):
+    """Isolates children by as many as are available of Landlock, another user id and the system call filter."""
+
+    def __init__(self, config: dict[str, Any]):
+        uid, self.landlock = config["outer_uid"], landlock.version()
+        parts = (
+            ("Landlock", self.landlock),
+            ("own user id", uid),
+            ("system call filter", True),
+            ("limits", True),
+        )
+        self.isolation = f"reduced ({', '.join(name for name, there in parts if there)})"
+        self.folder = config["work_folder"]
+        self.rules = _rules(config) if self.landlock else []
+        # Without Landlock, these must not be readable to other users.
+        self.secret = [] if self.landlock else sorted({*config["hidden"], *config["private"]}, key=len)
+        # Without Landlock, a submission with its own user id may leave files in folders that all users share.
+        apart = uid >= OUTER_UID and not self.landlock
+        self.elsewhere = folders.open_to_everybody() if apart else []
+        #: The folders of running children by process id, of the next child, and of ended children.
+        self.scratch: dict[int, str] = {}
+        self.next_scratch = ""
+        self.left: list[str] = []
+        ns.prctl(ns.PR_SET_CHILD_SUBREAPER, 1)
+        super().__init__(config)
+
+    def become_clone(self, outer_uid: int) -> None:
+        super().become_clone(outer_uid if self.outer_uid else 0)
+        self.scratch, self.left = {}, []
+        ns.prctl(ns.PR_SET_CHILD_SUBREAPER, 1)
+
+    def fork(self) -> tuple[int, dict[str, Any]]:
+        """Clean up, and fork a child whose folder the previous submission, perhaps of the same user id, cannot guess."""
+        self.clear()
+        self.next_scratch = f"{self.folder}/{secrets.token_hex(16)}"
+        if child := os.fork():
+            self.scratch[child] = self.next_scratch
+        return child, {"scratch": self.next_scratch, "elsewhere": self.elsewhere}
+
+    def ended(self, child: int) -> None:
+        if child in self.scratch:
+            self.left.append(self.scratch.pop(child))
+
+    def clear(self, seconds: float = SECONDS_TO_REMOVE) -> None:
+        """End what ended submissions left running, and remove their files.
+
+        Removal stops after some seconds, because no other request is served meanwhile; the next call goes on.
+        """
+        if not self.left:
+            return
+        self._end_strays()
+        if not self.scratch:  # else they may belong to a running submission
+            self.left += set(folders.owned(self.elsewhere, self.outer_uid)) - set(self.left)
+        until = time.monotonic() + seconds
+        self.left = [path for path in self.left if not folders.remove(path, until - time.monotonic())]
+
+    def close(self) -> None:
+        for child in [*self.scratch]:
+            self.ended(child)
+        self.clear(float("inf"))  # until done, or until the harness takes over
+
+    def _end_strays(self) -> None:
+        """End the children that this process did not fork: processes that ended submissions left running."""
+        known, until = self.clones | set(self.scratch), time.monotonic() + _SECONDS_TO_END
+        while (
+            strays := {pid for pid, parent in ns.parents().items() if parent == os.getpid()} - known
+        ) and time.monotonic() < until:
+            for pid in strays:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            for pid in strays:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, 0)
+
+    def enter(self) -> None:
+        os.setsid()
+        beside = 0 if self.outer_uid else _tasks_of(os.getuid())
+        self._make_scratch()
+        ns.prctl(ns.PR_SET_CHILD_SUBREAPER, 1)
+        if self.outer_uid:
+            become_user(self.outer_uid)
+            ns.prctl(ns.PR_SET_DUMPABLE, 1)  # makes its own /proc/self readable
+        os.umask(0o077)
+        os.chdir(f"{self.next_scratch}/lab")
+        os.environ.update(
+            HOME=self.next_scratch, TMPDIR=f"{self.next_scratch}/tmp", USER="student", LOGNAME="student"
+        )
+        tempfile.tempdir = None
+        self.set_limits(beside)
+        self._lock()
+
+    def _make_scratch(self) -> None:
+        uid = self.outer_uid or -1
+        for folder in (self.next_scratch, f"{self.next_scratch}/lab", f"{self.next_scratch}/tmp"):
+            os.mkdir(folder, 0o700)
+            os.chown(folder, uid, uid)
+        if os.path.isdir(f"{self.folder}/course/data"):
+            os.symlink(f"{self.folder}/course/data", f"{self.next_scratch}/lab/data")
+
+    def _lock(self) -> None:
+        """Give up privileges and access to other files and system calls, for good."""
+        ns.clear_capabilities()
+        ns.prctl(ns.PR_SET_NO_NEW_PRIVS, 1)
+        if self.landlock:
+            about = ((path, landlock.READ) for path in _ABOUT_THE_MACHINE)
+            landlock.restrict([*self.rules, *about, (self.next_scratch, landlock.EVERYTHING)])
+        seccomp.install(seccomp.program(reduced=True))
+
+
+def _rules(config: dict[str, Any]) -> list[tuple[str, int]]:
+    """Landlock's rules for the files that every child may read."""
+    visible = (path for path in (*SYSTEM_FOLDERS, *SYSTEM_FILES, *config["python"]) if os.path.exists(path))
+    rules = [rule for path in visible for rule in landlock.rules_except(path, config["hidden"])]
+    rules += [(path, landlock.READ) for path in (os.path.dirname(config["kit"]), *config["data"])]
+    return rules + [(f"/dev/{name}", landlock.READ_WRITE_DEVICE) for name in DEVICES]
+
+
+def copy_course(config: dict[str, Any]) -> None:
+    """Copy kit and data to a place that another user can read, and put the copies into the configuration."""
+    course = Path(config["work_folder"]) / "course"
+    (course / "data").mkdir(parents=True)
+    shutil.copytree(config["kit"], course / "coursekit")
+    for source in config["data"]:
+        target = course / "data" / os.path.basename(source)
+        if os.path.isdir(source):
+            shutil.copytree(source, target)
+        else:
+            shutil.copy(source, target)
+    for path in (course, *course.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    config["kit"] = str(course / "coursekit")
+    config["data"] = [str(path) for path in (course / "data").iterdir()]
+
+
+def lay_out(config: dict[str, Any]) -> None:
+    """Give another user access to kit and data, and a folder to write in."""
+    home = config["work_folder"]
+    course = f"{home}/course"
+    if os.path.dirname(config["kit"]) != course:
+        copy_course(config)
+    os.chmod(home, 0o711)
+    os.environ.update(
+        HOME=home, TMPDIR=home, MPLCONFIGDIR=f"{course}/.matplotlib", IPYTHONDIR=f"{home}/.ipython"
+    )
+
+
+def _tasks_of(uid: int) -> int:
+    """The number of a user's processes and threads: the kernel's limit includes them."""
+    count = 0
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if os.stat(f"/proc/{name}").st_uid == uid:
+                count += len(os.listdir(f"/proc/{name}/task"))
+    return count

@@ -94,26 +94,25 @@ def choose_jail(config: dict[str, Any]) -> Any:
 
     Returns in the process that goes on. Raises ``NoIsolation`` if the isolation is not sufficient.
     """
-    from sandbox.jail import reduced
-    from sandbox.jail.jail import NamespaceJail
+    from sandbox.jail import jail as jails
 
     def try_namespaces() -> str:
         inside = dict(config)
         enter_namespaces(inside)
-        return said_by_child(str, NamespaceJail(inside))
+        return said_by_child(str, jails.NamespaceJail(inside))
 
     if config["closed"]:
-        reduced.copy_course(config)
+        jails.copy_course(config)
     trouble = config["lacking"] or (config["least"] != "namespaces" and said_by_child(try_namespaces))
     if not trouble:
         enter_namespaces(config)
-        return NamespaceJail(config)
-    reduced.lay_out(config)
+        return jails.NamespaceJail(config)
+    jails.lay_out(config)
     left = []
     for uid in dict.fromkeys((config["outer_uid"], 0)):
         config["outer_uid"] = uid
-        jail = reduced.ReducedJail(config)
-        why = reduced.lacking(uid) or said_by_child(partial(wrong_inside, config, jail), jail)
+        jail = jails.ReducedJail(config)
+        why = jails.lacking(uid) or said_by_child(partial(wrong_inside, config, jail), jail)
         if not why:
             return jail
         left.append(why)
