@@ -17,13 +17,21 @@ from typing import Any
 from coursekit.checks.api import judge
 from coursekit.checks.compare import value_difference
 from coursekit.checks.encoding import encode
+from coursekit.checks.values import as_numbers
 from coursekit.notebook import cards
 
 from autograder.course.masters import solution
 from autograder.grading.diagnosis import diagnose, known_answers
 from autograder.grading.rubric import points_earned
-from autograder.judging.evidence import as_numbers, traces_match
-from autograder.judging.run import TestRun, earned, master_runs, run_question, salt, student_with_answer
+from autograder.judging.run import (
+    TestRun,
+    earned,
+    master_runs,
+    run_question,
+    salt,
+    student_with_answer,
+    traces_match,
+)
 from autograder.questions.engine.answers import fresh_answers
 from autograder.questions.engine.draw import PUBLIC, Trial, trials_of
 from autograder.questions.engine.question import Answer, Question, questions_of

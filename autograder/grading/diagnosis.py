@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from autograder.course.masters import solution
-from autograder.judging.evidence import traces_match
-from autograder.judging.run import TestRun, cached_for_salt, run_test, tests_of
+from autograder.judging.run import TestRun, cached_for_salt, run_test, tests_of, traces_match
 from autograder.questions.engine.answers import answers_of, fresh_answers
 from autograder.questions.engine.question import Answer
 from autograder.sandbox.host.student import Student

@@ -41,9 +41,8 @@ import numpy as np
 
 from autograder.course.masters import course_header, lab_as_written, read_master
 from autograder.errors import UserError
-from autograder.judging.expect import Failed
 from autograder.judging.movable import GradedCell, Names, graded_cells
-from autograder.judging.run import HiddenTest
+from autograder.judging.run import Failed, HiddenTest
 from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Scene, Student
 from autograder.sandbox.wire import contents_of, is_random_generator

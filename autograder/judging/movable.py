@@ -110,14 +110,11 @@ def _is_constant(node: ast.stmt) -> bool:
     """Whether a statement binds a constant: ``EXPECTED = 3``, ``EXPECTED = np.array([1.0, 2.0])``."""
     if not isinstance(node, ast.Assign) or not all(isinstance(target, ast.Name) for target in node.targets):
         return False
-    return all(isinstance(part, _PARTS) and _only_holds(part) for part in ast.walk(node.value))
-
-
-def _only_holds(part: ast.AST) -> bool:
-    if not isinstance(part, ast.Call):
-        return True
-    name = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
-    return name in WORDS["make_constants"]
+    return all(
+        isinstance(part, _PARTS)
+        and (not isinstance(part, ast.Call) or _last_name(part.func) in WORDS["make_constants"])
+        for part in ast.walk(node.value)
+    )
 
 
 def _makes_function(node: ast.stmt, name: str) -> bool:
@@ -210,21 +207,10 @@ def _attributes(tree: ast.AST) -> set[str]:
 def _sets(tree: ast.AST, modules: set[str]) -> Iterator[str]:
     """Yield the lasting settings of modules: ``plt.rcParams["x"] = 1``, ``locale.setlocale(…)``."""
     for node in ast.walk(tree):
-        targets: list[ast.expr] = []
-        if isinstance(node, (ast.Assign, ast.Delete)):
-            targets = node.targets
-        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
-            targets = [node.target]
-        elif isinstance(node, ast.Call):
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-            name = name or (
-                node.func.id if isinstance(node.func, ast.Name) and node.func.id in modules else ""
-            )
-            if _SETS.match(name) and _root(node.func) in modules:
-                yield ast.unparse(node.func)
-        for target in targets:
-            if isinstance(target, (ast.Attribute, ast.Subscript)) and _root(target) in modules:
-                yield ast.unparse(target)
+        called = isinstance(node, ast.Call) and _SETS.match(_last_name(node.func))
+        written = isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load)
+        if (called or written) and _root(node) in modules:
+            yield ast.unparse(node.func if isinstance(node, ast.Call) else node)
 
 
 def _root(node: ast.AST) -> str:

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar, cast
 
+from coursekit.checks.values import values_match
+
 from autograder.course.masters import solution, source_of_import
 from autograder.errors import UserError
-from autograder.judging.expect import Failed
 from autograder.judging.safe_errors import TYPES, safe_name
 from autograder.results import TestResult
 from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone, TraceEntry
@@ -27,6 +28,8 @@ from autograder.sandbox.host.student import Student
 #: The messages for an unchanged answer, and for one that the notebook does not define.
 NOT_WRITTEN = "not written yet"
 NOT_DEFINED = "this function is not defined in your notebook"
+#: The message for an answer that returns another value when called again.
+NOT_THE_SAME_AGAIN = "called again in the same way, your function returns something else: does it keep something of an earlier call?"
 #: Set by the harness from the course configuration; the environment serves plain pytest.
 _salt = os.environ.get("COURSE_SALT", "no salt set: development only")
 
@@ -43,6 +46,10 @@ def set_salt(salt: str) -> None:
 def salt() -> str:
     """The current salt."""
     return _salt
+
+
+class Failed(AssertionError):
+    """A hidden test fails. The text is for the student and never repeats an input."""
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -178,3 +185,15 @@ def run_question(lab: str, question: str, student: Student) -> list[TestRun]:
 def master_runs(lab: str, question: str) -> tuple[TestRun, ...]:
     """The runs of a question's hidden tests on the master's answer, cached: the inputs are the same for every student."""
     return tuple(run_question(lab, question, Student.local_namespace(solution(lab), question)))
+
+
+def traces_match(first: Sequence[TraceEntry], second: Sequence[TraceEntry]) -> bool:
+    """Whether two traces show the same behaviour.
+
+    Numbers match to 1e-6 (float64) or 1e-4 (float32) relative to the largest in their array, or within an observation's
+    tolerances (a missing one is 0). NaN matches NaN. An empty trace is no evidence and matches nothing.
+    """
+    return 0 < len(first) == len(second) and all(
+        (a.kind, a.name) == (b.kind, b.name) and values_match(a.value, b.value, a.rtol, a.atol)
+        for a, b in zip(first, second, strict=True)
+    )

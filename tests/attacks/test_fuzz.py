@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 import torch
 from coursekit.checks.compare import value_difference
+from coursekit.checks.values import values_match
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -28,7 +29,6 @@ from autograder.errors import UserError
 from autograder.files import folder_name
 from autograder.grading.off_limits import forbidden_used
 from autograder.grading.symptoms import symptom_of
-from autograder.judging.evidence import values_match
 from autograder.judging.safe_errors import safe_message
 from autograder.sandbox import wire
 

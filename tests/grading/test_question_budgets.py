@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from autograder.grading.grader import Judged, endless_in, start_turn
 from autograder.results import QuestionResult
-from autograder.sandbox.host.reruns import before_line, harmless_part
+from autograder.sandbox.host.session import part_to_rerun
 from autograder.sandbox.limits import Limits
 
 
@@ -32,9 +32,9 @@ CELL = "import math\nx = 1; y = f(x)\n\n\n@cache\ndef g():\n    return 1\n\n\nfo
 
 def test_of_an_interrupted_cell_all_runs_again_that_stands_before_the_statement():
     rest = {1: "", 2: "import math\n", 7: "import math\nx = 1; y = f(x)\n\n\n", 12: CELL.partition("for")[0]}
-    assert {line: before_line(CELL, line) for line in rest} == rest
-    assert before_line("é = 1; loop()", 1) == ""
-    assert before_line("x = 1\né = 2; loop(\n)", 3) == "x = 1\né = 2; "
+    assert {line: part_to_rerun(CELL, line) for line in rest} == rest
+    assert part_to_rerun("é = 1; loop()", 1) == ""
+    assert part_to_rerun("x = 1\né = 2; loop(\n)", 3) == "x = 1\né = 2; "
 
 
 def test_of_a_cell_that_ended_its_process_the_harmless_part_runs_again():
@@ -44,4 +44,4 @@ def test_of_a_cell_that_ended_its_process_the_harmless_part_runs_again():
         "class A:\n    pass\n\n\nA()": "class A:\n    pass",
         **{"%time f()": "", "f(": "", "# nothing": ""},
     }
-    assert {source: harmless_part(source) for source in rest} == rest
+    assert {source: part_to_rerun(source, 0) for source in rest} == rest

@@ -7,11 +7,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from coursekit.checks.values import values_match
 
 from autograder.grading.cause import cause_of, where_wrong
 from autograder.grading.symptoms import find_symptom, symptom_of
 from autograder.grading.time_guard import JudgeClock
-from autograder.judging.evidence import values_match
 from autograder.judging.run import run_question, student_with_answer
 from autograder.questions.engine.as_tests import outcomes_seen
 

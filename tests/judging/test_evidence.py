@@ -7,8 +7,9 @@ import tracemalloc
 import numpy as np
 import pytest
 import torch
+from coursekit.checks.values import as_numbers
 
-from autograder.judging.evidence import as_numbers, traces_match
+from autograder.judging.run import traces_match
 from autograder.sandbox.host.rpc import MAX_TRACE_BYTES
 from autograder.sandbox.host.student import Student
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from autograder.grading.time_guard import JudgedTooLong
-from autograder.judging.expect import Failed
 from autograder.judging.follow_through import follow_through
-from autograder.judging.run import NOT_DEFINED, HiddenTest, run_test
+from autograder.judging.run import NOT_DEFINED, Failed, HiddenTest, run_test
 from autograder.results import MEND_FIRST, QuestionResult, TestResult
 from autograder.sandbox.host.rpc import StudentGone
 from autograder.sandbox.host.student import Student

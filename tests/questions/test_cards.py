@@ -90,7 +90,7 @@ def test_nothing_of_the_kit_computes_the_answer(lab, name):
 FILE = """
 import numpy as np
 from autograder.questions.engine import Case, Observed, Question
-from autograder.judging.expect import NOT_THE_SAME_AGAIN
+from autograder.judging.run import NOT_THE_SAME_AGAIN
 
 SIZES = (2, 3)
 

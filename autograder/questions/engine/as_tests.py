@@ -16,12 +16,12 @@ from typing import Any
 
 from coursekit.checks.compare import Outcome, alike
 from coursekit.checks.earlier_labs import full_name
+from coursekit.checks.values import extent
 
 from autograder.course.masters import read_master
 from autograder.judging import run
-from autograder.judging.evidence import extent
-from autograder.judging.expect import NOT_THE_SAME_AGAIN, Failed
 from autograder.judging.follow_through import follow_through
+from autograder.judging.run import NOT_THE_SAME_AGAIN, Failed
 from autograder.questions.engine.draw import Trial, outcome_or_raise, trials_of
 from autograder.questions.engine.question import Family, Question, Scenario, questions_of
 from autograder.sandbox.host.rpc import BadReply, StudentError

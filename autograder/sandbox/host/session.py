@@ -11,8 +11,10 @@ with Zygote(kit=Path("notebooks/coursekit"), data=[Path("data/names.txt")]) as z
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +24,6 @@ from autograder.results import STATUSES, CellOutcome
 from autograder.sandbox import wire
 from autograder.sandbox.host.launcher import SPAWN_SECONDS, SandboxUnavailable, ZygoteProcess
 from autograder.sandbox.host.outputs import OutputBudget
-from autograder.sandbox.host.reruns import before_line, harmless_part
 from autograder.sandbox.host.rpc import MAX_TRACE_BYTES, Budget, RpcClient, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Student
 from autograder.sandbox.host.transport import MAX_GIVEN_BACK, Child, RemoteTransport
@@ -41,6 +42,8 @@ class Zygote(ZygoteProcess):
 
 #: How often all cells run again after one of them ended the child.
 RERUNS = 10
+#: The most characters of a cell that are parsed: a syntax tree takes some four hundred times the size of its code.
+MAX_READ = 200_000
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,7 @@ class Session:
         why = ended.detail or ended.reason
         self.status = self.status or ended.reason
         self.note = self.note or f"The cell {cell.label} was stopped: {why}."
-        rest = before_line(cell.source, line) if line else harmless_part(cell.source)
+        rest = part_to_rerun(cell.source, line)
         self._cells[self._position] = replace(cell, source="" if rest == cell.source else rest)
         return CellOutcome(cell.label, cell.index, "error", 0.0, made, f"This cell was stopped: {why}.")
 
@@ -265,3 +268,51 @@ class Session:
         if usage["peak"] > 0.8 * self.limits.memory_bytes:
             return "out-of-memory"
         return "crashed"
+
+
+def part_to_rerun(source: str, line: int) -> str:
+    """The part of a stopped cell that can run again in a fresh child without being stopped again.
+
+    If the ``line`` of the interruption is known, counted from 1, that is the code before the top-level statement there.
+    Otherwise it is the cell's imports, definitions, and assignments that call nothing but ``globals()`` and its methods.
+    """
+    statements = _statements(source)
+    if line:
+        for statement in statements:
+            if (statement.end_lineno or 0) >= line:
+                first = min(
+                    [statement, *getattr(statement, "decorator_list", ())], key=lambda node: node.lineno
+                )
+                *above, there = source.split("\n")[: first.lineno]
+                beside = there.encode()[: first.col_offset].decode()
+                return "\n".join([*above, "" if beside.strip() == "@" else beside])
+        return ""
+    kept = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    try:
+        return "\n\n".join(
+            ast.unparse(node)
+            for node in statements
+            if isinstance(node, kept)
+            or (
+                isinstance(node, (ast.Assign, ast.AnnAssign))
+                and all(
+                    ast.unparse(part.func).partition(".")[0] in ("globals", "globals()")
+                    for part in ast.walk(node)
+                    if isinstance(part, ast.Call)
+                )
+            )
+        )
+    except (ValueError, RecursionError, MemoryError):
+        return ""
+
+
+def _statements(source: str) -> list[ast.stmt]:
+    """The top-level statements of a cell; none if it is too long or not plain Python (``%time``, ``!ls``)."""
+    if len(source) > MAX_READ:
+        return []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about invalid escapes in students' code
+            return ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
