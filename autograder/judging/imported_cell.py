@@ -239,7 +239,7 @@ def make_tests(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
     for name, node in names.given.items() if header.get("outside") else ():  # loaded before any clock runs
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             with contextlib.suppress(Exception):
-                exec(_code_of(node, name), {"__name__": "__main__"})
+                exec(_compiled(node, name), {"__name__": "__main__"})
     return found
 
 
@@ -286,7 +286,7 @@ class _Namespace(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         if name in self._names.given:
-            exec(_code_of(self._names.given[name], name), self)
+            exec(_compiled(self._names.given[name], name), self)
         elif name in self._names.made:
             is_function = self._names.made[name]
             self[name] = self._loan.function(name) if is_function else self._loan.value(name)
@@ -318,12 +318,10 @@ class _MovedCell:
         try:
             _seed_random_numbers(self.cell.grade_id)
             with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate():
-                exec(_compiled(self.cell.source), _Namespace(self.names, loan))
+                exec(_compiled(self.cell.source, _CELL), _Namespace(self.names, loan))
         except (UserError, KeyboardInterrupt):  # a cell that raises this itself does not move
             raise
-        except (
-            BaseException
-        ) as error:  # each would be an error in a notebook, also SystemExit and pytest's own exceptions
+        except BaseException as error:  # an error in a notebook, also SystemExit and pytest's own exceptions
             if not isinstance(error, Exception) and type(error).__module__.startswith("autograder."):
                 raise  # the time limit
             failure = error
@@ -354,14 +352,10 @@ class _MovedCell:
 
 
 @functools.cache
-def _compiled(source: str) -> CodeType:
-    return compile(source, _CELL, "exec", dont_inherit=True)
-
-
-@functools.cache
-def _code_of(node: ast.stmt, name: str) -> CodeType:
-    """The compiled statement that defines ``name``, which is also its file name in tracebacks."""
-    return compile(ast.Module([node], []), name, "exec", dont_inherit=True)
+def _compiled(code: str | ast.stmt, name: str) -> CodeType:
+    """The code of a test cell, or of the statement that defines ``name``, which is also its file name in tracebacks."""
+    whole = code if isinstance(code, str) else ast.Module([code], [])
+    return compile(whole, name, "exec", dont_inherit=True)
 
 
 def _seed_random_numbers(name: str) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import reduce
 from importlib import import_module
 from types import MappingProxyType, TracebackType
 from typing import Any
@@ -167,7 +168,7 @@ class Executor:
     def _call(
         self, target: Any, method: str | None, args: list[Any], kwargs: dict[str, Any], times: int
     ) -> Any:
-        function = _attribute(target, method) if method else target
+        function = reduce(getattr, method.split("."), target) if method else target
         results = [_drained(function(*args, **kwargs)) for _ in range(times)]
         return results[0] if times == 1 else results
 
@@ -266,12 +267,6 @@ _SETTINGS: dict[str, tuple[Callable[[Any], Any], Callable[[Any, Any], object]]] 
 def _drained(value: Any) -> Any:
     """An iterator's items as a list (so that a generator's body has run), anything else as it is."""
     return wire.drained(value) if isinstance(value, Iterator) else value
-
-
-def _attribute(target: Any, path: str) -> Any:
-    for name in path.split("."):
-        target = getattr(target, name)
-    return target
 
 
 def _of_kit(name: str) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -33,6 +33,7 @@ class SandboxUnavailable(UserError):
     """The sandbox is not available here, or could not be set up. The text says what to do."""
 
 
+@dataclass(eq=False)
 class ZygoteProcess:
     """A process with all imports done that forks a jailed child for each session. It is launched again if it dies.
 
@@ -43,26 +44,21 @@ class ZygoteProcess:
     ``private`` are folders that submissions must not read.
     """
 
-    def __init__(
-        self,
-        kit: Path,
-        data: Sequence[Path] = (),
-        limits: Limits | None = None,
-        modules: Sequence[str] = ("torch", "coursekit"),
-        least: str = STRONGEST,
-        private: Sequence[Path] = (),
-    ):
-        self.kit = Path(kit).resolve()
-        self.data = tuple(Path(path).resolve() for path in data)
-        self.limits = limits or Limits()
-        self.modules = tuple(modules)
-        self.least = least
-        self.private = tuple(private)
-        self.isolation = ""
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: Control | None = None
-        self._ready = False
-        self._work_folder = ""
+    kit: Path
+    data: Sequence[Path] = ()
+    limits: Limits = field(default_factory=Limits)
+    modules: Sequence[str] = ("torch", "coursekit")
+    least: str = STRONGEST
+    private: Sequence[Path] = ()
+    isolation: str = field(default="", init=False)
+    _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    _control: Control | None = field(default=None, init=False)
+    _ready: bool = field(default=False, init=False)
+    _work_folder: str = field(default="", init=False)
+
+    def __post_init__(self) -> None:
+        self.kit = self.kit.resolve()
+        self.data = tuple(path.resolve() for path in self.data)
 
     def __enter__(self) -> Self:
         self.wait_ready()
@@ -168,9 +164,8 @@ class ZygoteProcess:
             self._control.socket.close()
             self._control, self._ready = None, False
         if self._process is not None:
-            if (
-                self._work_folder and self.isolation != STRONGEST
-            ):  # it ends processes that submissions left running; no namespace does here
+            # Without namespaces it ends processes that submissions left running.
+            if self._work_folder and self.isolation != STRONGEST:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._process.wait(SECONDS_TO_CLEAR_UP)
             with contextlib.suppress(ProcessLookupError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -118,9 +118,9 @@ class LocalTransport:
         labels = {file: Path(file).stem for file in files}
         self.executor = Executor(namespace, labels.get, catch=(Exception, SystemExit))
 
-    def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None]) -> None:
-        """See ``RemoteTransport``. The frame that ends the exchange is the reply."""
-        assert request is not None
+    def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None] | None) -> None:
+        """See ``RemoteTransport``. The frame that ends the exchange is the reply. Nothing is sent ahead."""
+        assert request is not None and answer is not None
 
         def round_trip(frame: bytes) -> bytes:
             reply = answer(frame)
@@ -129,9 +129,6 @@ class LocalTransport:
             return reply
 
         answer(self.executor.handle(request, round_trip))
-
-    def send_ahead(self, requests: bytes) -> None:
-        raise NotImplementedError("requests in this process are not sent ahead")
 
     def end(self, reason: str) -> None:
         """Do nothing: there is no other process."""
@@ -158,25 +155,20 @@ def _identity(message: tuple[Any, ...]) -> tuple[Any, ...] | None:
     return reference, method, times, [*kwargs], [*map(id, (*args, *kwargs.values()))]
 
 
+@dataclass(eq=False)
 class RpcClient:
     """Sends the requests of all proxies of one submission; holds their transport, callbacks and trace."""
 
-    def __init__(
-        self,
-        transport: RemoteTransport | LocalTransport,
-        make_handle: Callable[[RpcClient, Reference], Proxy],
-        budget: Budget | None = None,
-    ):
-        self.budget = budget or Budget()
-        self.transport = transport
-        self.make_handle = make_handle
-        self.callbacks: dict[int, Callable[..., Any]] = {}
-        self._callback_keys: dict[int, int] = {}  # id of a function -> its key
-        self.trace: list[TraceEntry] = []
-        #: The calls that follow, next first; and the sizes of those already sent ahead.
-        self._next: deque[tuple[Any, ...]] = deque()
-        self._ahead: deque[int] = deque()
-        self._kept = True  # whether there was room for the last frame in the trace
+    transport: RemoteTransport | LocalTransport
+    make_handle: Callable[[RpcClient, Reference], Proxy]
+    budget: Budget = field(default_factory=Budget)
+    callbacks: dict[int, Callable[..., Any]] = field(default_factory=dict)
+    trace: list[TraceEntry] = field(default_factory=list)
+    _callback_keys: dict[int, int] = field(default_factory=dict)  # id of a function -> its key
+    #: The calls that follow, next first; and the sizes of those already sent ahead.
+    _next: deque[tuple[Any, ...]] = field(default_factory=deque)
+    _ahead: deque[int] = field(default_factory=deque)
+    _kept: bool = True  # whether there was room for the last frame in the trace
 
     def request(self, *message: Any) -> tuple[Any, dict[Any, Any]]:
         """One request's result and arguments' contents, as sent. Raises ``StudentError`` if the student's code raised."""
@@ -238,7 +230,7 @@ class RpcClient:
             frames.append(frame)
             self._ahead.append(len(frame))
         if frames:
-            self.transport.send_ahead(b"".join(frames))
+            self.transport.exchange(b"".join(frames), None)
 
     def _forget_next(self) -> None:
         """Forget the following calls; drop the replies to those already sent."""

@@ -41,6 +41,8 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
+from coursekit.checks.words import PLACES
+
 from autograder.sandbox.host.rpc import LocalTransport, Proxy, RpcClient, StudentError, TraceEntry
 from autograder.sandbox.wire import Reference, contents_of
 
@@ -96,17 +98,12 @@ class _RemoteCallable(Proxy):
         """Gradients of ``(output * cotangent).sum()`` with respect to every floating-point tensor."""
         message = ("gradients", self.reference, list(args), dict(kwargs or {}), cotangent)
         gradients, _ = self._rpc.request(*message)
-        parts = ("output", "inputs", "keywords", "parameters")
-        if not (
-            type(gradients) is dict
-            and tuple(gradients) == parts
-            and type(gradients["inputs"]) is list
-            and len(gradients["inputs"]) == len(args)
-            and all(type(gradients[part]) is dict for part in parts[2:])
-        ):
-            raise self._rpc.crashed("the sandbox sent malformed gradients")
-        self._rpc.record("result", gradients)
-        return Gradients(**gradients)
+        match gradients:
+            case {"output": _, "inputs": list(inputs), "keywords": dict(), "parameters": dict()}:
+                if len(gradients) == 4 and len(inputs) == len(args):
+                    self._rpc.record("result", gradients)
+                    return Gradients(**gradients)
+        raise self._rpc.crashed("the sandbox sent malformed gradients")
 
 
 def _equals(left: Any, sent: bytes) -> bool:
@@ -114,14 +111,11 @@ def _equals(left: Any, sent: bytes) -> bool:
     return type(left) is bytes and left == sent
 
 
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
-
-
 def argument_in_words(key: int | str) -> str:
     """An argument in words: its name if the test passed it by name, else its position."""
     if isinstance(key, str):
         return f"the argument {key}"
-    return f"the {_ORDINALS[key]} argument" if key < len(_ORDINALS) else "one of the last arguments"
+    return f"the {PLACES[key]} argument" if key < len(PLACES) else "one of the last arguments"
 
 
 class Student(_RemoteCallable):
@@ -189,15 +183,15 @@ class Student(_RemoteCallable):
     def once(self, key: Any, ask: Callable[[], Any]) -> Any:
         """Call ``ask`` once for each ``key``; later return or raise the same again. The trace gets the outcome each time."""
         key = self.replaced, key
-        if key not in self.answered:
+        if key in self.answered:
+            self._rpc.trace += self.answered[key][0]
+        else:
             begin = len(self._rpc.trace)
             try:
                 value = ask()
             except StudentError as error:
                 value = error
             self.answered[key] = self._rpc.trace[begin:], value
-        else:
-            self._rpc.trace += self.answered[key][0]
         if isinstance(value := self.answered[key][1], StudentError):
             raise value
         return value

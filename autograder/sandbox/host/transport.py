@@ -217,11 +217,11 @@ class RemoteTransport:
         self.connection.settimeout(TICK)
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
 
-    def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None]) -> None:
+    def exchange(self, request: bytes | None, answer: Callable[[bytes], bytes | None] | None) -> None:
         """Send ``request`` (None: it was sent ahead). Pass each frame received to ``answer`` and send the frame that it returns.
 
-        Ends when ``answer`` returns ``None``. An exchange inside a callback keeps the outer exchange's deadline. Raises
-        ``StudentGone``.
+        Ends when ``answer`` returns ``None``. Without ``answer`` only send: later exchanges, with ``None`` as request, receive
+        the replies in this order. An exchange inside a callback keeps the outer exchange's deadline. Raises ``StudentGone``.
         """
         if self.gone is not None:
             raise self._ended(None)
@@ -234,7 +234,7 @@ class RemoteTransport:
         try:
             if request is not None:
                 self.send(request)
-            while (frame := answer(self.receive())) is not None:
+            while answer is not None and (frame := answer(self.receive())) is not None:
                 self.send(frame)
         except wire.WireError as error:
             raise self._ended("crashed", str(error)) from None
@@ -243,18 +243,6 @@ class RemoteTransport:
             raise
         finally:
             self._deadline = outer
-
-    def send_ahead(self, requests: bytes) -> None:
-        """Send the frames of later requests. Their exchanges follow in this order, with ``None`` as request.
-
-        A child that reads nothing has the time of one exchange.
-        """
-        if self.gone is None:
-            self._deadline = min(time.monotonic() + self.timeout, self.budget.until)
-            try:
-                self.send(requests)
-            finally:
-                self._deadline = None
 
     def end(self, reason: str | None) -> StudentGone:
         """Kill the child if it still runs. Returns the exception that says why it ended.

@@ -158,13 +158,8 @@ class ReducedJail(Jail):
 
     def __init__(self, config: dict[str, Any]):
         uid, self.landlock = config["outer_uid"], landlock.version()
-        parts = (
-            ("Landlock", self.landlock),
-            ("own user id", uid),
-            ("system call filter", True),
-            ("limits", True),
-        )
-        self.isolation = f"reduced ({', '.join(name for name, there in parts if there)})"
+        parts = {"Landlock": self.landlock, "own user id": uid, "system call filter": True, "limits": True}
+        self.isolation = f"reduced ({', '.join(filter(parts.get, parts))})"
         self.folder = config["work_folder"]
         self.rules = _rules(config) if self.landlock else []
         # Without Landlock, these must not be readable to other users.
@@ -230,7 +225,12 @@ class ReducedJail(Jail):
     def enter(self) -> None:
         os.setsid()
         beside = 0 if self.outer_uid else _tasks_of(os.getuid())
-        self._make_scratch()
+        owner = self.outer_uid or -1
+        for folder in (self.next_scratch, f"{self.next_scratch}/lab", f"{self.next_scratch}/tmp"):
+            os.mkdir(folder, 0o700)
+            os.chown(folder, owner, owner)
+        if os.path.isdir(f"{self.folder}/course/data"):
+            os.symlink(f"{self.folder}/course/data", f"{self.next_scratch}/lab/data")
         ns.prctl(ns.PR_SET_CHILD_SUBREAPER, 1)
         if self.outer_uid:
             become_user(self.outer_uid)
@@ -242,18 +242,6 @@ class ReducedJail(Jail):
         )
         tempfile.tempdir = None
         self.set_limits(beside)
-        self._lock()
-
-    def _make_scratch(self) -> None:
-        uid = self.outer_uid or -1
-        for folder in (self.next_scratch, f"{self.next_scratch}/lab", f"{self.next_scratch}/tmp"):
-            os.mkdir(folder, 0o700)
-            os.chown(folder, uid, uid)
-        if os.path.isdir(f"{self.folder}/course/data"):
-            os.symlink(f"{self.folder}/course/data", f"{self.next_scratch}/lab/data")
-
-    def _lock(self) -> None:
-        """Give up privileges and access to other files and system calls, for good."""
         ns.clear_capabilities()
         ns.prctl(ns.PR_SET_NO_NEW_PRIVS, 1)
         if self.landlock:

@@ -106,18 +106,18 @@ def _mount_at(root: Path, target: str, source: str | None) -> None:
         if not os.path.lexists(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.symlink_to(os.readlink(source))
-    elif not (source == target and _already_visible(source, path)):
-        if os.path.isdir(source):
-            path.mkdir(parents=True, exist_ok=True)
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch()
+    elif not (
+        source == target and path.exists() and path.samefile(source)
+    ):  # a folder above may show it already
+        _make_place(path, os.path.isdir(source))
         ns.bind(source, str(path), READ_ONLY)
 
 
-def _already_visible(source: str, path: Path) -> bool:
-    """Whether ``path`` already shows the source, because a folder above it is mounted."""
-    return path.exists() and os.path.samefile(source, path)
+def _make_place(path: Path, is_folder: bool) -> None:
+    """Make the folder or file on which something is mounted."""
+    (path if is_folder else path.parent).mkdir(parents=True, exist_ok=True)
+    if not is_folder:
+        path.touch()
 
 
 def _make_dev(root: Path) -> None:
@@ -151,11 +151,7 @@ def mount_scratch(scratch_bytes: int, shadowed: list[str]) -> None:
     os.chmod(f"{HOME}/.tmp", 0o1777)
     ns.mount(f"{HOME}/.tmp", "/tmp", None, ns.MS_BIND)
     for path, folder in zip(shadowed, folders, strict=True):
-        if os.path.isdir(f"/proc/self/fd/{folder}"):
-            os.makedirs(path, exist_ok=True)
-        else:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            Path(path).touch()
+        _make_place(Path(path), os.path.isdir(f"/proc/self/fd/{folder}"))
         ns.mount(f"/proc/self/fd/{folder}", path, None, ns.MS_BIND | ns.MS_REC)
         os.close(folder)
     os.mkdir(WORKING_FOLDER)

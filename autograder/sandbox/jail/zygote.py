@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
-import io
 import json
 import os
 import random
@@ -24,7 +23,6 @@ import signal
 import socket
 import sys
 import time
-import types
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -250,22 +248,20 @@ def run_child(descriptor: int, jail: Any, lab_shell: Any) -> None:
 
     requests = connection.makefile("rb")
 
+    def receive() -> bytes:
+        prefix = requests.read(wire.PREFIX.size)
+        length = sum(wire.frame_lengths(prefix)) if prefix else 0
+        rest = requests.read(length)
+        if not prefix or len(rest) < length:
+            os._exit(0)
+        return prefix + rest
+
     def round_trip(frame: bytes) -> bytes:
         connection.sendall(frame)
-        return receive(requests, wire)
+        return receive()
 
     while True:
-        connection.sendall(executor.handle(receive(requests, wire), round_trip))
-
-
-def receive(requests: io.BufferedReader, wire: types.ModuleType) -> bytes:
-    """The next frame. The process exits if there is none."""
-    prefix = requests.read(wire.PREFIX.size)
-    length = sum(wire.frame_lengths(prefix)) if prefix else 0
-    rest = requests.read(length)
-    if not prefix or len(rest) < length:
-        os._exit(0)
-    return prefix + rest
+        connection.sendall(executor.handle(receive(), round_trip))
 
 
 def serve(control: Control, jail: Any, lab_shell: Any) -> None:
