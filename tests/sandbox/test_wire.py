@@ -108,19 +108,8 @@ Point = collections.namedtuple("Point", "x y")
 
 
 def test_subclasses_and_relatives_arrive_as_plain_data():
-    twins = (
-        bool,
-        int,
-        float,
-        complex,
-        str,
-        np.int32,
-        torch.float32,
-        np.dtype("f4"),
-        np.float64(1.5),
-        np.str_("a"),
-        np.bool_(True),
-    )
+    numbers = np.dtype("f4"), np.float64(1.5), np.str_("a"), np.bool_(True)
+    twins = (bool, int, float, complex, str, np.int32, torch.float32, *numbers)
     for value, plain in (
         (Colour.RED, 3), (Point(1, 2), (1, 2)), (collections.Counter("aab"), {"a": 2, "b": 1}), (torch.Size([2, 3]), (2, 3)),
         (collections.deque([1, 2]), [1, 2]), (zip("ab", [1, 2], strict=True), [("a", 1), ("b", 2)]), (bytearray(b"ab"), b"ab"),
