@@ -29,7 +29,7 @@ from autograder.grading.demonstrations import MAX_FIGURES_CODE, definitions_of, 
 from autograder.grading.repaired import Cell, Repaired
 from autograder.grading.saved_checks import saved_checks
 from autograder.judging.run import tests_of
-from autograder.sandbox.host.outputs import BASE64, BINARY_TYPES
+from autograder.sandbox.host.cells import BASE64, BINARY_TYPES
 
 MAX_CELLS = 2_000
 #: The most objects that a notebook's JSON may hold: 60 MB of brackets would become gigabytes.

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from autograder.grading.grader import Judged, endless_in, start_turn
 from autograder.results import QuestionResult
-from autograder.sandbox.host.session import part_to_rerun
+from autograder.sandbox.host.cells import part_to_rerun
 from autograder.sandbox.limits import Limits
 
 

@@ -11,10 +11,9 @@ with Zygote(kit=Path("notebooks/coursekit"), data=[Path("data/names.txt")]) as z
 
 from __future__ import annotations
 
-import ast
 import contextlib
+import json
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,8 +21,8 @@ from typing import Any
 
 from autograder.results import STATUSES, CellOutcome
 from autograder.sandbox import wire
+from autograder.sandbox.host.cells import clean_outputs, part_to_rerun
 from autograder.sandbox.host.launcher import SPAWN_SECONDS, SandboxUnavailable, ZygoteProcess
-from autograder.sandbox.host.outputs import OutputBudget
 from autograder.sandbox.host.rpc import MAX_TRACE_BYTES, Budget, RpcClient, StudentError, StudentGone
 from autograder.sandbox.host.student import Handle, Student
 from autograder.sandbox.host.transport import MAX_GIVEN_BACK, Child, RemoteTransport
@@ -42,8 +41,8 @@ class Zygote(ZygoteProcess):
 
 #: How often all cells run again after one of them ended the child.
 RERUNS = 10
-#: The most characters of a cell that are parsed: a syntax tree takes some four hundred times the size of its code.
-MAX_READ = 200_000
+#: The most output of all cells of a notebook, in bytes as JSON; later output is dropped.
+MAX_OUTPUT = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class Session:
         self._cells: list[Cell] = []
         self._position = self._stand = 0
         self._rpc: RpcClient | None = None
-        self._outputs = OutputBudget()
+        self._output_left = MAX_OUTPUT
         self._transport: RemoteTransport | None = None
 
     def __enter__(self) -> Session:
@@ -94,7 +93,7 @@ class Session:
         outcomes: dict[int, CellOutcome] = {}
         for _ in range(1 + RERUNS):
             self._start()
-            self._outputs = OutputBudget()
+            self._output_left = MAX_OUTPUT
             if self._advance(len(self._cells), outcomes) or self.is_over:
                 break
         if self._position < len(self._cells):
@@ -185,7 +184,9 @@ class Session:
                 "error": str(text),
                 "line": int(line),
             }:
-                clean = self._outputs.clean(outputs, self.limits)
+                clean = tuple(clean_outputs(outputs, self.limits)) if self._output_left >= 0 else ()
+                self._output_left -= len(json.dumps(clean))
+                clean = clean if self._output_left >= 0 else ()
                 text = wire.clean_text(text, 2000)
                 outcome = CellOutcome(cell.label, cell.index, status, 0.0, clean, text)
                 return outcome, line, transport.interrupted
@@ -268,51 +269,3 @@ class Session:
         if usage["peak"] > 0.8 * self.limits.memory_bytes:
             return "out-of-memory"
         return "crashed"
-
-
-def part_to_rerun(source: str, line: int) -> str:
-    """The part of a stopped cell that can run again in a fresh child without being stopped again.
-
-    If the ``line`` of the interruption is known, counted from 1, that is the code before the top-level statement there.
-    Otherwise it is the cell's imports, definitions, and assignments that call nothing but ``globals()`` and its methods.
-    """
-    statements = _statements(source)
-    if line:
-        for statement in statements:
-            if (statement.end_lineno or 0) >= line:
-                first = min(
-                    [statement, *getattr(statement, "decorator_list", ())], key=lambda node: node.lineno
-                )
-                *above, there = source.split("\n")[: first.lineno]
-                beside = there.encode()[: first.col_offset].decode()
-                return "\n".join([*above, "" if beside.strip() == "@" else beside])
-        return ""
-    kept = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    try:
-        return "\n\n".join(
-            ast.unparse(node)
-            for node in statements
-            if isinstance(node, kept)
-            or (
-                isinstance(node, (ast.Assign, ast.AnnAssign))
-                and all(
-                    ast.unparse(part.func).partition(".")[0] in ("globals", "globals()")
-                    for part in ast.walk(node)
-                    if isinstance(part, ast.Call)
-                )
-            )
-        )
-    except (ValueError, RecursionError, MemoryError):
-        return ""
-
-
-def _statements(source: str) -> list[ast.stmt]:
-    """The top-level statements of a cell; none if it is too long or not plain Python (``%time``, ``!ls``)."""
-    if len(source) > MAX_READ:
-        return []
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about invalid escapes in students' code
-            return ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []

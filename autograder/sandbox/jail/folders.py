@@ -47,21 +47,20 @@ class DiskUsage:
         try:
             found = os.stat(name, dir_fd=above, follow_symlinks=False)
             self.taken += 512 * found.st_blocks
-            if stat.S_ISDIR(found.st_mode):
-                self._measure_all_in(os.open(name, _OPEN, dir_fd=above), depth + 1)
+            if not stat.S_ISDIR(found.st_mode):
+                return
+            folder = os.open(name, _OPEN, dir_fd=above)
+            try:
+                with os.scandir(folder) as entries:
+                    names = [entry.name for entry in islice(entries, MAX_FILES + 1)]
+                for below in names:
+                    self._measure(below, folder, depth + 1)
+            finally:
+                os.close(folder)
         except (FileNotFoundError, NotADirectoryError):
             self.moved = True
         except OSError:
             self.taken = float("inf")
-
-    def _measure_all_in(self, folder: int, depth: int) -> None:
-        try:
-            with os.scandir(folder) as entries:
-                names = [entry.name for entry in islice(entries, MAX_FILES + 1)]
-            for name in names:
-                self._measure(name, folder, depth)
-        finally:
-            os.close(folder)
 
 
 def open_to_everybody(above: str = "/", depth: int = 3) -> list[str]:

@@ -201,19 +201,17 @@ def explain(error: OSError) -> str:
     if problem is not None:
         return problem
     reason = error.strerror or str(error)
-    if error.errno in (errno.EPERM, errno.EACCES, errno.ENOSYS) and _in_container():
+    forbidden = error.errno in (errno.EPERM, errno.EACCES)
+    markers = ("/.dockerenv", "/run/.containerenv", "/run/systemd/container")
+    in_container = any(map(os.path.exists, markers)) or "KUBERNETES_SERVICE_HOST" in os.environ
+    if in_container and (forbidden or error.errno == errno.ENOSYS):
         return (
             f"this container forbids what the sandbox needs ({reason}): start it with --privileged, or with "
             "--security-opt seccomp=unconfined --security-opt apparmor=unconfined "
             "--security-opt systempaths=unconfined --cap-add SYS_ADMIN"
         )
-    if error.errno in (errno.EPERM, errno.EACCES):
+    if forbidden:
         return f"this system forbids what the sandbox needs ({reason}): ask its administrator, or use a container"
     if error.errno in (errno.ENOSPC, errno.EUSERS):
         return f"too many namespaces are in use ({reason}): `sudo sysctl user.max_user_namespaces=10000`"
     return f"the sandbox could not be set up ({reason})"
-
-
-def _in_container() -> bool:
-    markers = ("/.dockerenv", "/run/.containerenv", "/run/systemd/container")
-    return any(os.path.exists(marker) for marker in markers) or "KUBERNETES_SERVICE_HOST" in os.environ
