@@ -50,9 +50,8 @@ from autograder.results import (
     SubmissionResult,
     TestResult,
 )
-from autograder.sandbox.host.rpc import StudentError, StudentGone
 from autograder.sandbox.host.session import Session, Zygote
-from autograder.sandbox.host.student import Student
+from autograder.sandbox.host.student import Student, StudentError, StudentGone
 
 _TOO_LONG_TO_READ = "The code takes too long to search for forbidden functions: a person must look at it."
 #: The most seconds for watching a graded answer's calls: wall-clock time, and CPU time of this process.

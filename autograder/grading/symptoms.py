@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from coursekit.checks.symptoms import OTHER_TYPE, VAGUE, Symptom, symptom_of
 
 from autograder.judging.run import NOT_THE_SAME_AGAIN, TestRun, master_runs, traces_match
-from autograder.sandbox.host.rpc import TraceEntry
+from autograder.sandbox.host.student import TraceEntry
 
 __all__ = ["KEPT", "Symptom", "find_symptom", "symptom_of"]
 

@@ -24,8 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from autograder.errors import UserError
 from autograder.results import MEND_FIRST
-from autograder.sandbox.host.rpc import StudentError, StudentGone
-from autograder.sandbox.host.student import Student
+from autograder.sandbox.host.student import Student, StudentError, StudentGone
 
 # Runs in the sandbox. A method looks names up in the globals of its class's module, as a function does.
 _REPLACE = """

@@ -43,8 +43,7 @@ from autograder.course.masters import course_header, lab_as_written, read_master
 from autograder.errors import UserError
 from autograder.judging.movable import GradedCell, Names, graded_cells
 from autograder.judging.run import Failed, HiddenTest
-from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
-from autograder.sandbox.host.student import Handle, Scene, Student
+from autograder.sandbox.host.student import BadReply, Handle, Scene, Student, StudentError, StudentGone
 from autograder.sandbox.wire import contents_of, is_random_generator
 
 #: The most characters of a test's message to a student.

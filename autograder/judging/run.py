@@ -22,8 +22,7 @@ from autograder.course.masters import solution, source_of_import
 from autograder.errors import UserError
 from autograder.judging.safe_errors import TYPES, safe_name
 from autograder.results import TestResult
-from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone, TraceEntry
-from autograder.sandbox.host.student import Student
+from autograder.sandbox.host.student import BadReply, Student, StudentError, StudentGone, TraceEntry
 
 #: The messages for an unchanged answer, and for one that the notebook does not define.
 NOT_WRITTEN = "not written yet"

@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from autograder.sandbox.host.rpc import StudentError
+from autograder.sandbox.host.student import StudentError
 
 #: Lists of names, also for ``movable``.
 WORDS = {

@@ -68,7 +68,13 @@ DTYPE = re.compile(r"[<>|][biufcSU][0-9]{1,9}")
 _KINDS = "biufcSU"
 #: The types of objects that an array may hold to be sent as an array of numbers.
 _EXACT = (int, float, fractions.Fraction, decimal.Decimal, np.integer, np.floating)
-_ITERATORS = (Iterator, collections.deque, type({}.keys()), type({}.values()), type({}.items()))
+_ITERATORS: tuple[type, ...] = (
+    Iterator,
+    collections.deque,
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
+)
 
 _dump = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
 

@@ -9,8 +9,7 @@ import torch
 from coursekit.checks.values import as_numbers
 
 from autograder.judging.run import traces_match
-from autograder.sandbox.host.rpc import MAX_TRACE_BYTES
-from autograder.sandbox.host.student import Student
+from autograder.sandbox.host.student import MAX_TRACE_BYTES, Student
 
 
 def local(function):

@@ -8,8 +8,7 @@ from autograder.grading.time_guard import JudgedTooLong
 from autograder.judging.follow_through import follow_through
 from autograder.judging.run import NOT_DEFINED, Failed, HiddenTest, run_test
 from autograder.results import MEND_FIRST, QuestionResult, TestResult
-from autograder.sandbox.host.rpc import StudentGone
-from autograder.sandbox.host.student import Student
+from autograder.sandbox.host.student import Student, StudentGone
 
 COURSES = """
 def double(x):

@@ -8,8 +8,7 @@ from dataclasses import replace
 from autograder.judging.imported_cell import as_hidden_test
 from autograder.judging.movable import graded_cells
 from autograder.judging.run import run_test
-from autograder.sandbox.host.rpc import StudentError
-from autograder.sandbox.host.student import Student
+from autograder.sandbox.host.student import Student, StudentError
 from tests.fixtures.nbgrader_course import answer, cell, checking
 
 #: What a given cell of the notebook holds.

@@ -13,8 +13,8 @@ import pytest
 from autograder.results import STATUSES
 from autograder.sandbox.host import transport
 from autograder.sandbox.host.launcher import SandboxUnavailable
-from autograder.sandbox.host.rpc import StudentGone
 from autograder.sandbox.host.session import Cell, Zygote
+from autograder.sandbox.host.student import StudentGone
 from autograder.sandbox.limits import MEBIBYTE
 
 from .conftest import CELLS, LIMITS, comes_true, runs

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.sandbox.host.rpc import BadReply, StudentError, StudentGone
-from autograder.sandbox.host.student import Student
+from autograder.sandbox.host.student import BadReply, Student, StudentError, StudentGone
 
 from .conftest import CELLS
 

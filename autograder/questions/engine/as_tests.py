@@ -24,8 +24,7 @@ from autograder.judging.follow_through import follow_through
 from autograder.judging.run import NOT_THE_SAME_AGAIN, Failed
 from autograder.questions.engine.draw import Trial, outcome_or_raise, trials_of
 from autograder.questions.engine.question import Family, Question, Scenario, questions_of
-from autograder.sandbox.host.rpc import BadReply, StudentError
-from autograder.sandbox.host.student import Student
+from autograder.sandbox.host.student import BadReply, Student, StudentError
 
 #: The rules for every answer: name -> (title on the page, share of the points lost by breaking it).
 RULES = {

@@ -22,8 +22,7 @@ from coursekit.checks.encoding import decode, encode
 
 from autograder.course.masters import solution
 from autograder.questions.engine.question import Case, Family, Question, Scenario
-from autograder.sandbox.host.rpc import BadReply, StudentError
-from autograder.sandbox.host.student import Student
+from autograder.sandbox.host.student import BadReply, Student, StudentError
 
 #: The salt of the card's inputs.
 PUBLIC = "public"

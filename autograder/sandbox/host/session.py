@@ -23,8 +23,14 @@ from autograder.results import STATUSES, CellOutcome
 from autograder.sandbox import wire
 from autograder.sandbox.host.cells import clean_outputs, part_to_rerun
 from autograder.sandbox.host.launcher import SPAWN_SECONDS, SandboxUnavailable, ZygoteProcess
-from autograder.sandbox.host.rpc import MAX_TRACE_BYTES, Budget, RpcClient, StudentError, StudentGone
-from autograder.sandbox.host.student import Handle, Student
+from autograder.sandbox.host.student import (
+    MAX_TRACE_BYTES,
+    Budget,
+    RpcClient,
+    Student,
+    StudentError,
+    StudentGone,
+)
 from autograder.sandbox.host.transport import MAX_GIVEN_BACK, Child, RemoteTransport
 from autograder.sandbox.limits import Limits
 
@@ -249,7 +255,7 @@ class Session:
             self.status = None
             raise SandboxUnavailable(f"a sandbox could not be set up: {message[-1]}")
         transport.budget = self._budget
-        self._transport, self._rpc = transport, RpcClient(transport, Handle, self._budget)
+        self._transport, self._rpc = transport, RpcClient(transport, self._budget)
         self._position = 0
 
     def _on_end(self, child: Child, reason: str | None) -> StudentGone:

@@ -18,7 +18,7 @@ from typing import Any
 
 from autograder.results import STATUSES
 from autograder.sandbox import wire
-from autograder.sandbox.host.rpc import Budget, StudentGone
+from autograder.sandbox.host.student import Budget, StudentGone
 from autograder.sandbox.jail.folders import DiskUsage, owned
 from autograder.sandbox.jail.namespaces import parents, status_bytes
 from autograder.sandbox.limits import Limits
