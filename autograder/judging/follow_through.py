@@ -1,10 +1,7 @@
 """Runs a failed hidden test again with the course's answers to *earlier* questions, so that a mistake costs points once.
 
 Later questions often call earlier answers. If an earlier answer is wrong or missing, every test of the later question would
-fail, even for a right answer::
-
-    @follow_through("def split_heads(x, h): ...", "split_heads")
-    def test_a_sentence_listens_to_itself(student): ...
+fail, even for a right answer.
 
 The first run uses the student's earlier answers, so that an answer that matches its own helpers loses nothing. The second
 run replaces wrong earlier answers by the course's. If only the second run ends in an error, the answer needs something that
@@ -19,7 +16,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import functools
 from collections.abc import Callable, Iterator, Sequence
 
 from autograder.errors import UserError
@@ -45,42 +41,38 @@ def restore():
 """
 
 
-def follow_through(source: str, *replaced: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorate a hidden test. ``source`` defines the course's versions of the names ``replaced``.
+def follow_through(
+    test: Callable[[Student], None], source: str, replaced: Sequence[str]
+) -> Callable[[Student], None]:
+    """A hidden test that runs again if it fails. ``source`` defines the course's versions of the names ``replaced``.
 
     The test fails with the message of the second run. Afterwards the student's names are restored.
     """
     definitions = definitions_for(source, replaced)
 
-    def mark(test: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(test)
-        def run_again(student: Student) -> None:
-            first: Exception | None = None
-            wrong = [name for name in replaced if student.wrong is None or name in student.wrong]
-            if student.endless.isdisjoint(wrong):
-                try:
-                    return test(student)
-                except (StudentGone, UserError):
+    def run_again(student: Student) -> None:
+        first: Exception | None = None
+        wrong = [name for name in replaced if student.wrong is None or name in student.wrong]
+        if student.endless.isdisjoint(wrong):
+            try:
+                return test(student)
+            except (StudentGone, UserError):
+                raise
+            except Exception as failure:  # also errors of the test on a returned value
+                first = failure
+            if not wrong:
+                raise first
+        with _replaced(student, definitions, wrong):
+            student.start_trace()  # the diagnosis must see the answer without a wrong helper's effects
+            try:
+                test(student)
+                student.note = f"with the course's {' and '.join(wrong)} in place of your own"
+            except StudentError:
+                if first is None or isinstance(first, StudentError):
                     raise
-                except Exception as failure:  # also errors of the test on a returned value
-                    first = failure
-                if not wrong:
-                    raise first
-            with _replaced(student, definitions, wrong):
-                student.start_trace()  # the diagnosis must see the answer without a wrong helper's effects
-                try:
-                    test(student)
-                    student.note = f"with the course's {' and '.join(wrong)} in place of your own"
-                except StudentError:
-                    if first is None or isinstance(first, StudentError):
-                        raise
-                    student.note = (
-                        f"this needs your own {' and '.join(wrong)}, which is not right: {MEND_FIRST}"
-                    )
+                student.note = f"this needs your own {' and '.join(wrong)}, which is not right: {MEND_FIRST}"
 
-        return run_again
-
-    return mark
+    return run_again
 
 
 @contextlib.contextmanager
@@ -96,7 +88,7 @@ def _replaced(student: Student, definitions: str, names: Sequence[str]) -> Itera
             scene.run("restore()")
 
 
-def definitions_for(source: str, names: tuple[str, ...]) -> str:
+def definitions_for(source: str, names: Sequence[str]) -> str:
     """The imports of ``source``, the definitions of ``names``, and the definitions that these call."""
     tree = ast.parse(source)
     definitions = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}

@@ -119,18 +119,14 @@ class Loan:
 
     def function(self, name: str) -> Callable[..., Any]:
         """The student's function ``name``. A missing function raises ``NameError`` when it is called."""
-
-        def borrowed(*args: Any, **kwargs: Any) -> Any:
-            return self._call(name, list(args), kwargs)
-
-        return borrowed
+        return functools.partial(self._call, name)
 
     def value(self, name: str) -> Any:
         """A copy of the name's value in the notebook, or the function."""
         value, form, odd = self._answer("reply = look(find(name))", name=name)
         return self.function(name) if form == "function" else self._taken(value, form, odd)
 
-    def _call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    def _call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         source = "reply = (*answer(find(name)(*args, **kwargs)), *left_of(args, kwargs))"
         value, form, odd, left, named = self._answer(source, name=name, args=args, kwargs=kwargs)
         for mine, theirs in [
@@ -156,15 +152,12 @@ class Loan:
         except StudentError as error:
             raise self._as_python(error) from None
         if isinstance(reply, Handle) or not isinstance(reply, tuple) or len(reply) not in (3, 5):
-            self.trouble = self.trouble or BadReply(self._odd_name(), "a value that cannot be sent")
+            self._scene.run("odd = reply[2]")
+            odd = self._scene["odd"]
+            kind = odd if isinstance(odd, str) else ""
+            self.trouble = self.trouble or BadReply(kind, "a value that cannot be sent")
             raise self.trouble
         return reply
-
-    def _odd_name(self) -> str:
-        assert self._scene is not None
-        self._scene.run("odd = reply[2]")
-        odd = self._scene["odd"]
-        return odd if isinstance(odd, str) else ""
 
     def _taken(self, value: Any, form: Any, odd: Any) -> Any:
         self.odd = self.odd or (odd if isinstance(odd, str) else "an odd one")
@@ -315,7 +308,11 @@ class _MovedCell:
         loan.may_stop = "StopIteration" in self.cell.source
         failure: BaseException | None = None
         try:
-            _seed_random_numbers(self.cell.grade_id)
+            seed = zlib.crc32(self.cell.grade_id.encode())  # the same numbers in each run
+            random.seed(seed)
+            np.random.seed(seed)
+            if (torch := sys.modules.get("torch")) is not None:
+                torch.manual_seed(seed)
             with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate():
                 exec(_compiled(self.cell.source, _CELL), _Namespace(self.names, loan))
         except (UserError, KeyboardInterrupt):  # a cell that raises this itself does not move
@@ -355,15 +352,6 @@ def _compiled(code: str | ast.stmt, name: str) -> CodeType:
     """The code of a test cell, or of the statement that defines ``name``, which is also its file name in tracebacks."""
     whole = code if isinstance(code, str) else ast.Module([code], [])
     return compile(whole, name, "exec", dont_inherit=True)
-
-
-def _seed_random_numbers(name: str) -> None:
-    """Draw the same numbers in each run of a cell."""
-    seed = zlib.crc32(name.encode())
-    random.seed(seed)
-    np.random.seed(seed)
-    if (torch := sys.modules.get("torch")) is not None:
-        torch.manual_seed(seed)
 
 
 def _literal_words(code: ast.AST, line: int) -> str:

@@ -31,6 +31,8 @@ _PARTS = (
 _SETS = re.compile(
     r"(set|use|enable|disable|register|install|config|reset|rc)(_|[A-Z]|$)|set[a-z]*$|.*Config$"
 )
+#: Names that reach beyond values, but not as attributes: ``re.compile``; ``contextlib.redirect_stdout`` does.
+_USUAL = {"compile", "open", "input", "patch", "id"}
 _SINGLETONS = frozenset({"NoneType", "bool", "ellipsis"})
 
 
@@ -78,7 +80,9 @@ def _is_test(cell: NotebookNode) -> bool:
 def _names_of(cells: Sequence[NotebookNode]) -> Names:
     names, versions = Names(), defaultdict[str, set[str]](set)
     for place, cell in enumerate(cells):
-        source = without_magics(cell.source)
+        # Without magics and shell commands, only for parsing.
+        lines = ("" if line.lstrip()[:1] in ("%", "!") else line for line in cell.source.splitlines())
+        source = "\n".join(lines)
         tree = _parsed(source) if cell.cell_type == "code" else None
         if tree is None:
             continue
@@ -135,11 +139,6 @@ def bound_by(node: ast.stmt) -> set[str]:
     }
 
 
-def without_magics(source: str) -> str:
-    """The source with empty lines for magics and shell commands, only for parsing."""
-    return "\n".join("" if line.lstrip()[:1] in ("%", "!") else line for line in source.splitlines())
-
-
 def _parsed(source: str) -> ast.Module | None:
     """The syntax tree of a cell that Python can compile and unparse, perhaps with ``await``; else None."""
     try:
@@ -169,7 +168,8 @@ def _reasons(place: int, tree: ast.Module, names: Names) -> Iterator[str]:
     free = names_used(ast.unparse(tree))
     here = {name for node in tree.body for name in bound_by(node)}
     whole = _with_helpers(tree, free - here, names)
-    if around := (names_used(ast.unparse(whole)) | _attributes(whole)) & WORDS["reach_around"]:
+    attributes = {node.attr for node in ast.walk(whole) if isinstance(node, ast.Attribute)} - _USUAL
+    if around := (names_used(ast.unparse(whole)) | attributes) & WORDS["reach_around"]:
         yield f"it uses {_listed(around)}, which looks beyond values"
     definitions = (ast.Import, ast.ImportFrom, ast.FunctionDef)
     lasting = {n for node in tree.body if not isinstance(node, definitions) for n in bound_by(node)}
@@ -196,12 +196,6 @@ def _reasons(place: int, tree: ast.Module, names: Names) -> Iterator[str]:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))
-
-
-def _attributes(tree: ast.AST) -> set[str]:
-    """Attributes that may be dangerous: ``contextlib.redirect_stdout``."""
-    found = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    return found - {"compile", "open", "input", "patch", "id"}
 
 
 def _sets(tree: ast.AST, modules: set[str]) -> Iterator[str]:

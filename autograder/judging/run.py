@@ -84,12 +84,9 @@ def tests_of(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
     A question of an imported lab has none if its test cell stays beside the student's code.
     """
     # Imported by name: these modules are on a higher floor.
-    maker = (
-        "autograder.judging.imported_cell"
-        if source_of_import(lab)
-        else "autograder.questions.engine.as_tests"
-    )
-    found: dict[str, tuple[HiddenTest, ...]] = importlib.import_module(maker).make_tests(lab)
+    maker = "judging.imported_cell" if source_of_import(lab) else "questions.engine.as_tests"
+    module = importlib.import_module(f"autograder.{maker}")
+    found: dict[str, tuple[HiddenTest, ...]] = module.make_tests(lab)
     return found
 
 

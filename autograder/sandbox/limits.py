@@ -38,11 +38,6 @@ class Limits:
     #: Separate outputs of one cell.
     outputs: int = 100
 
-    @property
-    def cells_seconds(self) -> float:
-        """The seconds for all cells of the notebook; the rest is reserved for the questions."""
-        return 0.75 * self.total_seconds
-
     def question_seconds(self, questions: int) -> float:
-        """The seconds reserved for each of ``questions`` questions, which no cell or other question can spend."""
-        return (self.total_seconds - self.cells_seconds) / max(1, questions)
+        """The seconds reserved for each of ``questions`` questions, which no cell or other question can spend: a quarter in all."""
+        return 0.25 * self.total_seconds / max(1, questions)

@@ -63,6 +63,7 @@ SCALAR_TYPES: dict[str, type] = {
     },
 }
 SCALAR_NAMES = {kind: name for name, kind in SCALAR_TYPES.items()}
+_SURROGATE = re.compile("[\ud800-\udfff]")
 DTYPE = re.compile(r"[<>|][biufcSU][0-9]{1,9}")
 #: The kinds of array items that can be sent: numbers and texts.
 _KINDS = "biufcSU"
@@ -191,7 +192,7 @@ class Encoder:
         return ["I", format(value, "x")]
 
     def text(self, value: str, depth: int) -> Any:
-        if len(value) <= INLINE_STRING and (value.isascii() or not _has_surrogates(value)):
+        if len(value) <= INLINE_STRING and (value.isascii() or not _SURROGATE.search(value)):
             return value
         self.add(value.encode("utf-8", "surrogatepass"))
         return ["S"]
@@ -320,14 +321,6 @@ def _as_array(value: Any) -> np.ndarray | None:
     except Exception:  # a student's class may raise anything
         return None
     return found if found.dtype.kind in _KINDS else None
-
-
-def _has_surrogates(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 _ENCODERS: dict[type, Callable[[Encoder, Any, int], Any]] = {

@@ -24,14 +24,14 @@ class Doubler:
 """
 
 
-@follow_through(COURSES, "double", "Doubler")
 def quadruples(student):
     """Four times a number."""
     if student(7) != 28:
         raise Failed("the result is not right")
 
 
-QUADRUPLES = HiddenTest("quadruple", "quadruples", "Four times a number.", quadruples, 1.0, "")
+FOLLOWED = follow_through(quadruples, COURSES, ("double", "Doubler"))
+QUADRUPLES = HiddenTest("quadruple", "quadruples", "Four times a number.", FOLLOWED, 1.0, "")
 DOUBLE, TRIPLE = "def double(x):\n    return 2 * x\n", "def double(x):\n    return 3 * x\n"
 TWICE = "def quadruple(x):\n    return double(double(x))\n"
 ONCE = "def quadruple(x):\n    return double(x)\n"
@@ -97,7 +97,6 @@ def test_why_the_second_run_ended_is_not_hidden_when_nothing_can_be_put_back():
     """Judging took too long within a request, which ends the student's process."""
     tries = []
 
-    @follow_through(COURSES, "double")
     def endless(student):
         tries.append(student(3))
         if len(tries) == 1:
@@ -110,7 +109,9 @@ def test_why_the_second_run_ended_is_not_hidden_when_nothing_can_be_put_back():
         raise JudgedTooLong
 
     with pytest.raises(JudgedTooLong):
-        endless(Student.local_namespace({"quadruple": lambda x: 5}, "quadruple"))
+        follow_through(endless, COURSES, ["double"])(
+            Student.local_namespace({"quadruple": lambda x: 5}, "quadruple")
+        )
     assert tries == [5, 5]
 
 

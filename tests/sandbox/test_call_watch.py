@@ -55,4 +55,4 @@ def test_a_call_in_the_students_code_is_seen_however_it_is_reached_and_what_a_li
     assert [watched(source, X) for source, _ in SEEN] == [[name] for _, name in SEEN]
     assert [source for source in UNSEEN if watched(source, X)] == []
     assert sys.getprofile() is None, "the watch ends"
-    assert not CallWatch(("librosa.stft", "tokenizers.Tokenizer"), str).can_see, "nobody has imported these"
+    assert not CallWatch(("librosa.stft", "tokenizers.Tokenizer"), str).start(), "nobody has imported these"

@@ -65,7 +65,7 @@ def _tests(question: Question) -> list[run.HiddenTest]:
     ) -> run.HiddenTest:
         if question.uses:
             source = f"{master_definitions(question.lab)}\n\n{question.earlier}"
-            run_test = follow_through(source, *question.uses)(run_test)
+            run_test = follow_through(run_test, source, question.uses)
         return run.HiddenTest(question.name, name, title, run_test, weight, question.lab, deducts)
 
     tests = [test(part.name, part.title, part.weight, _part_test(question, part)) for part in question.parts]

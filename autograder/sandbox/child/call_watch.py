@@ -49,14 +49,11 @@ class CallWatch:
             self._kept.append(thing)
             self.names[id(thing)] = name
 
-    @property
-    def can_see(self) -> bool:
-        """Whether any of the names exists here; none does where nothing has imported its library."""
-        return bool(self.names or self.methods)
-
-    def start(self) -> None:
-        """Watch from now on."""
-        sys.setprofile(self._look)
+    def start(self) -> bool:
+        """Watch from now on. False if none of the names exists here, since nothing has imported its library."""
+        if can_see := bool(self.names or self.methods):
+            sys.setprofile(self._look)
+        return can_see
 
     def stop(self) -> list[str]:
         """Watch no longer; the names that were called."""

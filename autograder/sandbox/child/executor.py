@@ -186,20 +186,14 @@ class Executor:
         if name not in self.scenes[key]:
             raise UndefinedName(f"name '{name}' is not defined")
         value = _drained(self.scenes[key][name])
-        return value if self._travels(value) else self.keep(value)
-
-    def _travels(self, value: Any) -> bool:
         unsupported: list[Any] = []
         wire.encode(value, refer=lambda part: unsupported.append(part))
-        return not unsupported
+        return self.keep(value) if unsupported else value
 
     def _watch(self, names: list[str]) -> bool:
         """From now on note which of the named library functions the student's code calls; False when none is here."""
-        watch = CallWatch(names, self.cell_label)
-        if watch.can_see:
-            self.watch = watch
-            watch.start()
-        return watch.can_see
+        self.watch = CallWatch(names, self.cell_label)
+        return self.watch.start()
 
     def _watched(self) -> list[str]:
         """Watch no longer; the names that were called."""
@@ -278,8 +272,14 @@ def _of_kit(name: str) -> Callable[..., Any]:
 def describe_error(
     error: BaseException, cell_label: Callable[[str], str | None]
 ) -> tuple[str, str, tuple[tuple[str, int, str], ...]]:
-    """Type name, message and the student's frames ``(cell, line number, source line)`` of an error."""
-    return _known_name(type(error))[:80], message_of(error), student_frames(error.__traceback__, cell_label)
+    """Type name, message and the student's frames ``(cell, line number, source line)`` of an error.
+
+    An error of the student's own class has the name of the nearest known class it derives from.
+    """
+    homes = ((base.__name__, str(base.__module__).partition(".")[0]) for base in type(error).__mro__)
+    known = (name for name, home in homes if home in sys.stdlib_module_names or home in LIBRARIES)
+    frames = student_frames(error.__traceback__, cell_label)
+    return next(known, "Exception")[:80], message_of(error), frames
 
 
 def message_of(error: BaseException) -> str:
@@ -288,14 +288,6 @@ def message_of(error: BaseException) -> str:
         return str(error)[:MAX_MESSAGE]
     except BaseException:  # its __str__ may be the student's code
         return ""
-
-
-def _known_name(kind: type[BaseException]) -> str:
-    """The name of an error's class; for a class of the student's own that of the nearest known one it derives from."""
-    homes = ((base.__name__, str(base.__module__).partition(".")[0]) for base in kind.__mro__)
-    return next(
-        (name for name, home in homes if home in sys.stdlib_module_names or home in LIBRARIES), "Exception"
-    )
 
 
 def student_frames(

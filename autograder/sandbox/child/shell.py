@@ -355,7 +355,9 @@ class CellRunner:
             result = self.shell.run_cell(source, store_history=True)
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-        self._close_figures()
+        helpers = sys.modules.get("matplotlib._pylab_helpers")
+        if helpers is not None and helpers.Gcf.figs:
+            sys.modules["matplotlib.pyplot"].close("all")
         self._collect_descriptor_output()
         error = result.error_before_exec or result.error_in_exec
         return {
@@ -371,11 +373,6 @@ class CellRunner:
         while trace is not None and trace.tb_frame.f_code.co_filename != self.compiler.cell:
             trace = trace.tb_next
         return trace.tb_lineno if trace is not None else 0
-
-    def _close_figures(self) -> None:
-        helpers = sys.modules.get("matplotlib._pylab_helpers")
-        if helpers is not None and helpers.Gcf.figs:
-            sys.modules["matplotlib.pyplot"].close("all")
 
     def _collect_descriptor_output(self) -> None:
         """Collect what subprocesses and C code wrote to descriptors 1 and 2."""

@@ -264,14 +264,9 @@ class Session:
         The child is always reaped first, so that it does not compete with the next child.
         """
         usage = self.zygote.reap(child)
-        reason = reason or self._reason_from_usage(usage)
+        if reason is None:  # the kernel kills for CPU time or memory
+            out_of_time = usage["cpu"] >= self.limits.cpu_seconds - 1
+            out_of_memory = usage["peak"] > 0.8 * self.limits.memory_bytes
+            reason = "timed-out" if out_of_time else "out-of-memory" if out_of_memory else "crashed"
         self.status = self.status or reason
         return StudentGone(reason, STATUSES[reason].event)
-
-    def _reason_from_usage(self, usage: dict[str, Any]) -> str:
-        """The reason why a child ended that the harness did not kill: the kernel kills for CPU time or memory."""
-        if usage["cpu"] >= self.limits.cpu_seconds - 1:
-            return "timed-out"
-        if usage["peak"] > 0.8 * self.limits.memory_bytes:
-            return "out-of-memory"
-        return "crashed"

@@ -384,8 +384,10 @@ class _RemoteCallable:
         message = ("call", self.reference, method, list(args), kwargs, times)
         sent = contents_of(args, kwargs)
         result, left = self._rpc.request(*message)
-        self.mutated = tuple(
-            argument_in_words(key) for key, contents in sent.items() if not _equals(left.get(key), contents)
+        self.mutated = tuple(  # what is left may be any value, such as an array
+            argument_in_words(key)
+            for key, contents in sent.items()
+            if type(left.get(key)) is not bytes or left[key] != contents
         )
         self._rpc.record("result", result)
         return result
@@ -413,11 +415,6 @@ class _RemoteCallable:
                     self._rpc.record("result", gradients)
                     return Gradients(**gradients)
         raise self._rpc.crashed("the sandbox sent malformed gradients")
-
-
-def _equals(left: Any, sent: bytes) -> bool:
-    """Whether ``left`` equals the bytes ``sent``. ``left`` may be any value, such as an array."""
-    return type(left) is bytes and left == sent
 
 
 def argument_in_words(key: int | str) -> str:

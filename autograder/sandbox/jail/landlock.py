@@ -43,20 +43,15 @@ def version() -> int:
         return 0
 
 
-def _all_rights(offered: int) -> int:
-    rights = (1 << 13) - 1
-    for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)):
-        rights |= right if offered >= since else 0
-    return rights
-
-
 def restrict(rules: Iterable[tuple[str, int]]) -> None:
     """Allow each (path, rights), on a file, or on a folder and everything below it, and nothing else from now on.
 
     That holds for this process and all that it starts. A missing path is ignored. NO_NEW_PRIVS must be set.
     """
     offered = version()
-    rights_offered = _all_rights(offered)
+    rights_offered = (1 << 13) - 1
+    for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)):
+        rights_offered |= right if offered >= since else 0
     attributes = struct.pack("=QQQ", rights_offered, _TCP, _SCOPE_ABSTRACT_SOCKETS | _SCOPE_SIGNALS)
     size = 8 if offered < 4 else 16 if offered < SIGNALS_SINCE else 24
     ruleset = ns.syscall("landlock_create_ruleset", _CREATE_RULESET, attributes, size, 0)

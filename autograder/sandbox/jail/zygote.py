@@ -281,7 +281,9 @@ def serve(control: Control, jail: Any, lab_shell: Any) -> None:
                 return serve(Control(socket.socket(fileno=descriptor)), jail, lab_shell)
             jail.clones.add(copy)
         else:
-            reap_exited(jail)
+            with contextlib.suppress(ChildProcessError):  # reap those that nobody asked about
+                while ended := os.waitpid(-1, os.WNOHANG)[0]:
+                    jail.ended(ended)
             jail.limits = message["spawn"]
             child, facts = jail.fork()
             if child == 0:
@@ -292,21 +294,6 @@ def serve(control: Control, jail: Any, lab_shell: Any) -> None:
             os.close(pidfd)
         os.close(descriptor)
     jail.close()
-
-
-def report_failure(control: Control, error: str) -> None:
-    """Tell the harness why there is no sandbox, also in reply to each request for a clone."""
-    control.send({"error": error})
-    while (message := control.receive()) is not None:
-        if "clone" in message:
-            Control(socket.socket(fileno=control.descriptors.pop(0))).send({"error": error})
-
-
-def reap_exited(jail: Any) -> None:
-    """Reap the children that have ended and were never asked about."""
-    with contextlib.suppress(ChildProcessError):
-        while child := os.waitpid(-1, os.WNOHANG)[0]:
-            jail.ended(child)
 
 
 def reap(child: int, jail: Any) -> dict[str, Any]:
@@ -345,7 +332,11 @@ def main() -> None:
         if trouble := said_by_child(partial(wrong_inside, config, jail), jail):
             raise NoIsolation(trouble)
     except Exception as error:
-        report_failure(control, in_words(error))
+        failure = {"error": in_words(error)}
+        control.send(failure)
+        while (message := control.receive()) is not None:
+            if "clone" in message:
+                Control(socket.socket(fileno=control.descriptors.pop(0))).send(failure)
         return
     gc.collect()
     gc.freeze()
