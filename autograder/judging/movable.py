@@ -185,10 +185,9 @@ def _reasons(place: int, tree: ast.Module, names: Names) -> Iterator[str]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
-    for name in sorted((free & names.made.keys()) - here):
-        if (names.made[name] or name in calls) and any(
-            isinstance(node, ast.Name) and node.id == name and not fine for node, fine in _uses(tree)
-        ):
+    looked_at = {node.id for node, fine in _uses(tree) if isinstance(node, ast.Name) and not fine}
+    for name in sorted((free & names.made.keys() & looked_at) - here):
+        if names.made[name] or name in calls:
             yield f"it looks at the function {name} itself, not only at what it returns"
     if tree.body and isinstance(tree.body[-1], ast.Expr) and not _gives_nothing(tree.body[-1].value):
         yield "its last line may be a number of points"

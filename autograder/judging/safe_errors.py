@@ -11,6 +11,7 @@ import builtins
 import re
 import tomllib
 from collections.abc import Collection, Sequence
+from itertools import islice
 from pathlib import Path
 
 from autograder.sandbox.host.student import StudentError
@@ -66,13 +67,13 @@ def safe_error(error: StudentError | None, cells: Sequence[tuple[str, str]]) -> 
 
 def _innermost_line(error: StudentError, cells: Sequence[tuple[str, str]]) -> tuple[str, str]:
     """Place and text of the innermost frame's line that is in the notebook; empty if there is none."""
-    known = [
-        (label, number, line.strip())
+    numbered = (
+        (label, number, line.strip()[:300])
         for label, source in cells
         for number, line in enumerate(source.split("\n"), start=1)
         if line.strip()
-    ][:MAX_LINES]
-    lines = {(label, number): line[:300] for label, number, line in known}
+    )
+    lines = {(label, number): line for label, number, line in islice(numbered, MAX_LINES)}
     for frame in reversed(error.frames):
         line = lines.get((frame.cell, frame.line), "")
         if line and line == frame.source.strip()[:300]:

@@ -233,12 +233,7 @@ def outer_uid() -> int:
 
     Each call returns another id, because a user's processes share limits and may end each other.
     """
-    if os.geteuid() != 0:
-        return 0
-    try:
-        return unused_uid(Path("/proc/self/uid_map").read_text())
-    except OSError:
-        return 0
+    return unused_uid(Path("/proc/self/uid_map").read_text()) if os.geteuid() == 0 else 0
 
 
 def unused_uid(uid_map: str) -> int:

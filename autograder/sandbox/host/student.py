@@ -42,7 +42,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from coursekit.checks.words import PLACES
@@ -356,20 +356,6 @@ class RpcClient:
         self.trace = []
 
 
-@dataclass(frozen=True)
-class Gradients:
-    """A function's output, and the gradients of ``(output * cotangent).sum()``.
-
-    ``inputs`` has an entry for each positional argument, ``keywords`` for each named argument, ``parameters`` for each
-    parameter of a module. An entry is ``None`` if the output does not depend on the value, or it has no gradient.
-    """
-
-    output: Any
-    inputs: list[Any]
-    keywords: dict[str, Any]
-    parameters: dict[str, Any]
-
-
 class _RemoteCallable:
     """A callable in the sandbox: a student's function, or an object behind a handle."""
 
@@ -405,15 +391,19 @@ class _RemoteCallable:
 
     def gradients(
         self, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, cotangent: Any = None
-    ) -> Gradients:
-        """Gradients of ``(output * cotangent).sum()`` with respect to every floating-point tensor."""
+    ) -> SimpleNamespace:
+        """The ``output``, and gradients of ``(output * cotangent).sum()`` with respect to every floating-point tensor.
+
+        ``inputs`` has an entry for each positional argument, ``keywords`` for each named argument, ``parameters`` for each
+        parameter of a module. An entry is ``None`` if the output does not depend on the value, or it has no gradient.
+        """
         message = ("gradients", self.reference, list(args), dict(kwargs or {}), cotangent)
         gradients, _ = self._rpc.request(*message)
         match gradients:
             case {"output": _, "inputs": list(inputs), "keywords": dict(), "parameters": dict()}:
                 if len(gradients) == 4 and len(inputs) == len(args):
                     self._rpc.record("result", gradients)
-                    return Gradients(**gradients)
+                    return SimpleNamespace(**gradients)
         raise self._rpc.crashed("the sandbox sent malformed gradients")
 
 

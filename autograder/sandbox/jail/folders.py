@@ -11,7 +11,7 @@ import os
 import stat
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 #: The most files and folders; the scratch space of a namespace may hold as many.
@@ -66,29 +66,24 @@ class DiskUsage:
 def open_to_everybody(above: str = "/", depth: int = 3) -> list[str]:
     """The folders, at most ``depth`` below ``above``, in which every user may make files, such as ``/tmp``. No kernel file systems."""
     found = []
-    with contextlib.suppress(OSError), os.scandir(above) as entries:
-        for entry in entries:
-            if entry.path in ("/proc", "/sys"):
-                continue
-            with contextlib.suppress(OSError):
-                if entry.is_dir(follow_symlinks=False):
-                    if entry.stat(follow_symlinks=False).st_mode & stat.S_IWOTH:
-                        found.append(entry.path)
-                    if depth > 1:
-                        found += open_to_everybody(entry.path, depth - 1)
+    for path, status in _entries(above):
+        if stat.S_ISDIR(status.st_mode) and path not in ("/proc", "/sys"):
+            found += [path] if status.st_mode & stat.S_IWOTH else []
+            found += open_to_everybody(path, depth - 1) if depth > 1 else []
     return found
 
 
 def owned(folders: Iterable[str], user: int) -> list[str]:
     """The entries directly in these folders that belong to a user."""
-    found = []
-    for folder in folders:
-        with contextlib.suppress(OSError), os.scandir(folder) as entries:
-            for entry in entries:
-                with contextlib.suppress(OSError):
-                    if entry.stat(follow_symlinks=False).st_uid == user:
-                        found.append(entry.path)
-    return found
+    return [path for folder in folders for path, status in _entries(folder) if status.st_uid == user]
+
+
+def _entries(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """The path and status of each entry that can be seen."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                yield entry.path, entry.stat(follow_symlinks=False)
 
 
 def remove(path: str, seconds: float) -> bool:
