@@ -232,10 +232,6 @@ class Encoder:
         self.add(value.tobytes("F" if layout == "F" else "C"))
         return ["a", dtype.str, list(value.shape), layout]
 
-    def number(self, value: np.generic) -> Any:
-        tree = self.array(np.asarray(value))
-        return [*tree[:-1], "number"] if tree[0] == "a" else tree
-
     def generator(self, value: np.random.Generator, depth: int) -> Any:
         if type(value.bit_generator) is not np.random.PCG64:  # the one of ``default_rng``
             return self.opaque(type_name(value.bit_generator))
@@ -250,7 +246,8 @@ class Encoder:
         """Encode a value whose type is not in the table: a subclass, a PyTorch type, or a reference."""
         kind = type(value)
         if issubclass(kind, np.generic):  # first, because np.float64 is a float and np.str_ a str
-            return self.number(value)
+            tree = self.array(np.asarray(value))
+            return [*tree[:-1], "number"] if tree[0] == "a" else tree
         if issubclass(kind, np.ndarray):
             return self.array(np.ndarray.view(value, np.ndarray))
         for base, reduce in _REDUCERS:
@@ -382,7 +379,9 @@ def decode(
         if len(frame) != PREFIX.size + header_bytes + body_bytes:
             raise WireError("the frame's length does not match its prefix")
         decoder = Decoder(frame, header_bytes, resolve, tensors_as_arrays)
-        value = decoder.value()
+        value = decoder.part(decoder.tree, 0)
+        if next(decoder.lengths, None) is not None:
+            raise WireError("a buffer is not used")
         if on_held is not None:
             on_held(len(frame) + decoder.held)
         return value
@@ -433,12 +432,6 @@ class Decoder:
         if sum(lengths) != len(frame) - self.position:
             raise WireError("the buffers do not fill the body")
         self.lengths = iter(lengths)
-
-    def value(self) -> Any:
-        value = self.part(self.tree, 0)
-        if next(self.lengths, None) is not None:
-            raise WireError("a buffer is not used")
-        return value
 
     def next_buffer(self) -> memoryview:
         length = next(self.lengths, None)

@@ -308,20 +308,15 @@ class RpcClient:
         self._callbacks_left -= 1
         if self._callbacks_left < 0:
             failures.append(StudentGone("timed-out", "the test's function was called without end"))
+        answer: tuple[Any, ...] = ("raise", "RuntimeError", "the test is over")
         if not failures:
             self.record("callback", (args, kwargs), str(key))
-        try:
-            if failures:
-                raise RuntimeError("the test is over")
-            answer: tuple[Any, ...] = (
-                "answer",
-                function(*args, **{str(name): value for name, value in kwargs.items()}),
-            )
-        except (StudentGone, AssertionError) as error:
-            failures.append(error)
-            answer = ("raise", "RuntimeError", "the test is over")
-        except Exception as error:  # the student called the test's function wrongly
-            answer = ("raise", type(error).__name__, str(error)[:200])
+            try:
+                answer = ("answer", function(*args, **{str(name): value for name, value in kwargs.items()}))
+            except (StudentGone, AssertionError) as error:
+                failures.append(error)
+            except Exception as error:  # the student called the test's function wrongly
+                answer = ("raise", type(error).__name__, str(error)[:200])
         return wire.encode(answer, refer=self._refer, for_arguments=True)
 
     def _refer(self, value: Any) -> Reference | None:

@@ -100,17 +100,16 @@ class Child:
         """
         if self.process_tree() != [self.pid] or len(_threads(self.pid)) != 1:
             return 0.0
-        try:
-            return int(Path(f"/proc/{self.pid}/schedstat").read_bytes().split()[1]) / 1e9
-        except (OSError, ValueError, IndexError):
-            return 0.0
+        return _number(f"/proc/{self.pid}/schedstat", 1) / 1e9
 
     def holds_more(self, allowed: int, processes: list[int]) -> bool:
         """Whether the processes hold more bytes, with page tables and sockets, than ``allowed`` and the child's memory at its fork.
 
         Shared pages are divided among their holders only where they decide: that is slow.
         """
-        allowed += self.baseline - self._sockets()
+        # The most bytes in the buffers of all sockets of the child's own network; without namespaces its network is shared.
+        sockets = 0 if self.group else SOCKET_BYTES * _number(f"/proc/{self.pid}/net/sockstat", 2)
+        allowed += self.baseline - sockets
         return sum(map(status_bytes, processes)) > allowed and sum(map(self._exact, processes)) > allowed
 
     def _exact(self, pid: int) -> int:
@@ -119,16 +118,6 @@ class Child:
         if pages:
             return pages + status_bytes(pid, ("VmPTE:",))
         return max(0, status_bytes(pid) - (self.baseline if pid != self.pid else 0))
-
-    def _sockets(self) -> int:
-        """The most bytes in the buffers of all sockets of the child's own network."""
-        if self.group:  # without namespaces its network is shared
-            return 0
-        try:
-            first = Path(f"/proc/{self.pid}/net/sockstat").read_text().split("\n", 1)[0]
-            return SOCKET_BYTES * int(first.split()[2])
-        except (OSError, ValueError, IndexError):
-            return 0
 
     def fills(self, scratch_bytes: int) -> bool:
         """Whether the child's files take more than ``scratch_bytes``, or cannot be measured."""
@@ -146,6 +135,14 @@ class Child:
         if self.pidfd >= 0:
             os.close(self.pidfd)
             self.pidfd = -1
+
+
+def _number(file: str, place: int) -> int:
+    """The number at this place among the words of a file in /proc; 0 if there is none."""
+    try:
+        return int(Path(file).read_bytes().split()[place])
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def _threads(pid: int) -> list[int]:
