@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,24 +28,30 @@ LAYOUTS = {
 SECRETS = (".course-salt", "solutions/01.py", "autograder/questions/m01/surprise.py")
 
 
-def _made(root: Path, course: str, prefix: str) -> tuple[Path, Path]:
-    for name in ("bin/python3", "lib/python3/site-packages/numpy.py", "share/fonts/a.ttf", "pyvenv.cfg"):
-        (root / prefix / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / prefix / name).write_text("x = 1\n")
-    for name in SECRETS:
-        (root / course / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / course / name).write_text("secret\n")
-    (root / prefix / "lib64").symlink_to("lib")
-    return root / course, root / prefix
+@pytest.fixture
+def laid_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Path, list[Path]]]:
+    """Make a layout of this name, and use it. Returns the course's folder and the environment's prefixes."""
 
+    def laid_out(name: str) -> tuple[Path, list[Path]]:
+        course, prefix, linked = (tmp_path / place for place in LAYOUTS[name])
+        files = ("bin/python3", "lib/python3/site-packages/numpy.py", "share/fonts/a.ttf", "pyvenv.cfg")
+        texts = {prefix / file: "x = 1\n" for file in files} | {course / file: "secret\n" for file in SECRETS}
+        for path, text in texts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        (prefix / "lib64").symlink_to("lib")
+        prefixes = [prefix]
+        if linked != tmp_path:
+            (tmp_path / "link").symlink_to(linked)
+            prefixes.append(tmp_path / "link" / prefix.relative_to(linked))
+        places = ("prefix", "exec_prefix", "base_prefix", "base_exec_prefix")
+        for place, path in zip(places, (prefixes * 4)[:4], strict=True):
+            monkeypatch.setattr(sys, place, str(path))
+        monkeypatch.setattr(visible.sysconfig, "get_path", lambda kind: str(prefix / "lib"))
+        monkeypatch.setattr(visible, "hidden_folders", lambda: [str(course / "autograder"), str(course)])
+        return course, prefixes
 
-def _use(monkeypatch: pytest.MonkeyPatch, course: Path, *prefixes: Path) -> None:
-    places = ("prefix", "exec_prefix", "base_prefix", "base_exec_prefix")
-    for place, prefix in zip(places, (prefixes * 4)[:4], strict=True):
-        monkeypatch.setattr(sys, place, str(prefix))
-    monkeypatch.setattr(visible.sysconfig, "get_path", lambda kind: str(prefixes[0] / "lib"))
-    hidden = [str(course / "autograder"), str(course)]
-    monkeypatch.setattr(visible, "hidden_folders", lambda: hidden)
+    return laid_out
 
 
 def _shown(plan: list[tuple[str, str | None]], path: Path) -> bool:
@@ -53,24 +60,17 @@ def _shown(plan: list[tuple[str, str | None]], path: Path) -> bool:
     return bool(above) and max(above, key=lambda entry: len(entry[0]))[1] is not None
 
 
-@pytest.mark.parametrize(("course", "prefix", "linked"), LAYOUTS.values(), ids=LAYOUTS)
-def test_no_layout_shows_the_course_under_any_name_that_links_give_it(
-    course, prefix, linked, tmp_path, monkeypatch
-):
-    course, prefix = _made(tmp_path, course, prefix)
-    prefixes = [prefix]
-    if linked:
-        (tmp_path / "link").symlink_to(tmp_path / linked)
-        prefixes.append(tmp_path / "link" / prefix.relative_to(tmp_path / linked))
-    _use(monkeypatch, course, *prefixes)
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_no_layout_shows_the_course_under_any_name_that_links_give_it(name, laid_out):
+    course, prefixes = laid_out(name)
     config = {"python": visible.python_folders(), "hidden": visible.hidden_folders(), "data": []}
-    plan = rootfs._mount_plan({**config, "harness": "/harness", "kit": str(tmp_path / "kit")})
-    courses = {course, *(each / course.relative_to(prefix) for each in prefixes if linked)}
+    plan = rootfs._mount_plan({**config, "harness": "/harness", "kit": "/kit"})
+    inside = course.is_relative_to(prefixes[0])
+    courses = {course, *(each / course.relative_to(prefixes[0]) for each in prefixes if inside)}
     assert [f"{at}/{name}" for at in courses for name in SECRETS if _shown(plan, at / name)] == []
-    for each in prefixes if course != prefix / "lib" else ():
-        assert _shown(plan, each / "lib/python3/site-packages/numpy.py") and _shown(
-            plan, each / "bin/python3"
-        )
+    for each in prefixes if course != prefixes[0] / "lib" else ():
+        for name in ("lib/python3/site-packages/numpy.py", "bin/python3"):
+            assert _shown(plan, each / name)
 
 
 def test_a_class_in_a_visible_folder_is_refused_in_a_sentence_that_names_it(tmp_path, monkeypatch):
@@ -87,26 +87,18 @@ def test_a_class_in_a_visible_folder_is_refused_in_a_sentence_that_names_it(tmp_
 
 
 @pytest.mark.skipif(namespaces.probe() is not None, reason=str(namespaces.probe()))
-@pytest.mark.parametrize(
-    ("places", "linked"),
-    [
-        (("course", "course"), "course"),
-        (("real/env/lib/course", "real/env"), "link/env"),
-    ],
-)
+@pytest.mark.parametrize("name", ["the environment is the course's folder", "a link leads to a folder above"])
 def test_a_notebook_in_such_a_layout_in_tmp_finds_no_secret_and_can_write_nothing(
-    places, linked, tmp_path, monkeypatch, folder
+    name, tmp_path, monkeypatch, folder, laid_out
 ):
-    course, prefix = _made(tmp_path, *places)
-    (tmp_path / "link").symlink_to("real")
     (tmp_path / "grades").write_text("beside it\n")
     real = visible.python_folders()
-    _use(monkeypatch, course, prefix, tmp_path / linked)
+    _, prefixes = laid_out(name)
     ours = visible.python_folders()
     monkeypatch.setattr(visible, "python_folders", lambda: [*real, *ours])
     source = (
         f"import os\nassert not os.path.exists({str(tmp_path / 'grades')!r})\n"
-        f"for top in ({str(prefix)!r}, {str(tmp_path / linked)!r}):\n"
+        f"for top in {[*map(str, prefixes)]!r}:\n"
         "    found = [os.path.join(at, name) for at, _, names in os.walk(top) for name in names]\n"
         "    assert any(name.endswith('numpy.py') for name in found), found\n"
         "    assert not [name for name in found if open(name).read() == 'secret\\n'], found\n"

@@ -36,10 +36,10 @@ def test_a_call_returns_the_value_and_changed_arguments_are_named_and_stay_uncha
     softmax, careless = student("softmax"), student("careless")
     np.testing.assert_allclose(softmax(x, axis=0).sum(0), 1)
     assert softmax.mutated == ()
-    x, words = np.zeros(3), [["a"], ["b"], ["c"]]
-    careless(x, words, options={})
-    assert careless.mutated == ("the first argument", "the second argument")
-    assert x[0] == 0 and words[1] == ["b"]
+    x, words, options = np.zeros(3), [["a"], ["b"], ["c"]], {}
+    careless(x, words, options=options, names={f"w{i}" for i in range(40)})  # which have another order there
+    assert careless.mutated == ("the first argument", "the second argument", "the argument options")
+    assert x[0] == 0 and words[1] == ["b"] and options == {}
 
 
 def test_a_function_argument_is_called_back_here_and_may_call_the_student_in_turn(student):
