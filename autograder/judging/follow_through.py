@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from autograder.errors import UserError
 from autograder.results import MEND_FIRST
@@ -62,30 +62,22 @@ def follow_through(
                 first = failure
             if not wrong:
                 raise first
-        with _replaced(student, definitions, wrong):
+        scene = student.scene(definitions + _REPLACE, question=student.name, replaced=wrong)
+        student.replaced = tuple(wrong)
+        try:
             student.start_trace()  # the diagnosis must see the answer without a wrong helper's effects
-            try:
-                test(student)
-                student.note = f"with the course's {' and '.join(wrong)} in place of your own"
-            except StudentError:
-                if first is None or isinstance(first, StudentError):
-                    raise
-                student.note = f"this needs your own {' and '.join(wrong)}, which is not right: {MEND_FIRST}"
+            test(student)
+            student.note = f"with the course's {' and '.join(wrong)} in place of your own"
+        except StudentError:
+            if first is None or isinstance(first, StudentError):
+                raise
+            student.note = f"this needs your own {' and '.join(wrong)}, which is not right: {MEND_FIRST}"
+        finally:
+            student.replaced = ()
+            with contextlib.suppress(StudentGone):  # the test's own exception must be raised
+                scene.run("restore()")
 
     return run_again
-
-
-@contextlib.contextmanager
-def _replaced(student: Student, definitions: str, names: Sequence[str]) -> Iterator[None]:
-    """Replace the student's ``names`` by the course's in the block."""
-    scene = student.scene(definitions + _REPLACE, question=student.name, replaced=list(names))
-    student.replaced = tuple(names)
-    try:
-        yield
-    finally:
-        student.replaced = ()
-        with contextlib.suppress(StudentGone):  # the test's own exception must be raised
-            scene.run("restore()")
 
 
 def definitions_for(source: str, names: Sequence[str]) -> str:
