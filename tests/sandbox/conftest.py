@@ -92,17 +92,11 @@ def hasty(zygote):
 
 
 @pytest.fixture
-def run(session):
-    """Run one cell and return its outcome."""
-    return lambda source: session.run_cells([("cell", source)])[0]
-
-
-@pytest.fixture
-def say(run):
+def say(session):
     """Run a cell that must succeed, and return what it printed."""
 
     def say(source):
-        outcome = run(source)
+        [outcome] = session.run_cells([("cell", source)])
         assert outcome.status == "ok", outcome.error
         return "".join(o["text"] for o in outcome.outputs if o["output_type"] == "stream").strip()
 
