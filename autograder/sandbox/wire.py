@@ -591,8 +591,8 @@ def _length(value: range) -> int:
     return max(0, (value.stop - value.start + value.step - (1 if value.step > 0 else -1)) // value.step)
 
 
-def _integer(digits: str) -> int:
-    if 4 * len(digits) > LIMITS.integer_bits + 8:
+def _integer(digits: Any) -> int:
+    if type(digits) is not str or 4 * len(digits) > LIMITS.integer_bits + 8:
         _malformed("a whole number with too many digits")
     return int(digits, 16)
 
@@ -646,7 +646,6 @@ def _checked_keys(keys: list[Any]) -> list[Any]:
 
 #: Tag -> the number of parts, their types, the bytes of the value beyond them, and what makes it.
 _FIXED: dict[str, tuple[int, tuple[type, ...], int, Callable[..., Any]]] = {
-    "I": (1, (str,), 0, _integer),
     "c": (2, (float,), 0, complex),
     "r": (3, (int,), 0, range),
     "sl": (3, (int, type(None)), 0, slice),
@@ -658,6 +657,7 @@ _FIXED: dict[str, tuple[int, tuple[type, ...], int, Callable[..., Any]]] = {
 
 _DECODERS: dict[str, Callable[[Decoder, list[Any], int], Any]] = {
     **dict.fromkeys(_FIXED, Decoder.fixed),
+    "I": lambda decoder, tree, depth: _integer(*tree[1:]),
     "S": Decoder.buffer,
     "b": Decoder.buffer,
     "l": Decoder.items,
