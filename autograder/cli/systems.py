@@ -13,21 +13,21 @@ from rich.table import Table
 
 from autograder.cli.rewrite import results_and_marks
 from autograder.cli.say import say, shown
-from autograder.course.lists import summarize_names
+from autograder.course.lists import sentences_about
 from autograder.course.policy_file import course_file, settings, spec
 from autograder.errors import UserError
 from autograder.pages.render import points
 from autograder.run.world_readable import refuse_world_readable
-from autograder.systems import pull as pulling
-from autograder.systems import push as pushing
 from autograder.systems.canvas import Canvas
-from autograder.systems.exchange import Source, System, token
+from autograder.systems.exchange import System, token
 from autograder.systems.github import GitHub
 from autograder.systems.moodle import Moodle
+from autograder.systems.pull import Pull
+from autograder.systems.push import Push, Row, grades_of
 
 
-def _configured(name: str, lab: str) -> tuple[Any, int | str]:
-    """The entry of a system in course.toml, and the lab's assignment in it. Raises ``UserError`` if one is missing."""
+def system_of(name: str, lab: str, state: str = "") -> System:
+    """The lab's assignment in the learning system that course.toml names."""
     policy = getattr(settings(), name.lower())
     if policy is None:
         raise UserError(f"course.toml says nothing of {name}: write [{name.lower()}] (docs/run_a_course.md).")
@@ -37,35 +37,24 @@ def _configured(name: str, lab: str) -> tuple[Any, int | str]:
             f"course.toml does not say which assignment of {name} lab {lab[:2]} is: write `{lab[:2]} = …` under "
             f"[{name.lower()}.assignments], its name there or the number in the address of its page."
         )
-    return policy, wanted
-
-
-def system_of(name: str, lab: str, state: str = "") -> System:
-    """The lab's assignment in the learning system that course.toml names."""
-    policy, wanted = _configured(name, lab)
     if state and name != "Moodle":
         raise UserError("Only Moodle has a marking workflow: leave out --state.")
+    if name == "GitHub":
+        return GitHub(policy.site, str(wanted), course_file().parent / policy.roster, lab)
     if name == "Canvas":
         counts_lateness = settings().has_late_rule(lab) and settings().due(lab) is not None
         return Canvas(policy.site, token(name), policy.course, wanted, counts_lateness=counts_lateness)
     return Moodle(policy.site, token(name), policy.course, wanted, state)
 
 
-def source_of(name: str, lab: str) -> Source:
-    """The source of the lab's submissions."""
-    if name != "GitHub":
-        return system_of(name, lab)
-    policy, wanted = _configured(name, lab)
-    return GitHub(policy.site, str(wanted), course_file().parent / policy.roster, lab)
-
-
 def pull(name: str, lab: str, submitted: Path, console: Console) -> None:
     """Fetch a lab's submissions, and print a summary."""
     refuse_world_readable(submitted)
     with console.status(f"asking {name} …"):
-        system = source_of(name, lab)
-    done = pulling.pull(system, submitted, lab, partial(_track, console))
-    say(console, "pull", done=done, title=system.assignment.title, submitted=submitted)
+        system = system_of(name, lab)
+    done = Pull(system, submitted, lab, partial(_track, console))
+    done.run()
+    say(console, "pull", done=done, title=system.title, submitted=submitted)
 
 
 def push(
@@ -85,20 +74,14 @@ def push(
         system = system_of(name, lab, state)
         system.require_gradable()
     failed = [one.student for one in results if one.fault]
-    grades = pushing.grades_of(spec(lab), [one for one in results if not one.fault], marks)
-    track = partial(_track, console)
-    rows, notes = pushing.plan(system, submitted, lab, grades, track, replace)
-    if failed:
-        notes.append(f"Not sent, because the grader itself failed on them: {summarize_names(failed)}.")
-    _show_rows(rows, name, system.assignment.most, console)
-    going = [row for row in rows if row.what in ("new", "change")]
-    troubles: list[str] = []
-    if send is None:
-        send = pushing.was_pushed(system, submitted, lab)
-    if send:
-        troubles = pushing.send(system, submitted, lab, rows, track)
-    notes = [*notes, *troubles]
-    say(console, "push", name=name, notes=notes, sent=send, troubles=len(troubles), going=len(going))
+    grades = grades_of(spec(lab), [one for one in results if not one.fault], marks)
+    push = Push(system, submitted, lab, grades, partial(_track, console), replace)
+    notes = push.notes + sentences_about({"Not sent, because the grader itself failed on them": failed})
+    _show_rows(push.rows, name, system.most, console)
+    sent = send or (send is None and not push.is_first)
+    troubles = push.send() if sent else []
+    notes += troubles
+    say(console, "push", name=name, notes=notes, sent=sent, troubles=len(troubles), going=len(push.going))
     return not troubles
 
 
@@ -108,7 +91,7 @@ def _track(console: Console, things: Iterable[Any], total: int, what: str) -> It
     )
 
 
-def _show_rows(rows: Sequence[pushing.Row], name: str, most: float, console: Console) -> None:
+def _show_rows(rows: Sequence[Row], name: str, most: float, console: Console) -> None:
     """Print a line for each student with a change, and the number of the others."""
     same = sum(row.what == "as it is" for row in rows)
     headings = ("student", f"in {name}", f"here (of {points(most)})", "", "")

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from autograder.errors import UserError
 from autograder.systems import exchange
-from autograder.systems.exchange import Assignment, Attempt, Entry, File, New, Person, Refused, Track
+from autograder.systems.exchange import Attempt, Entry, File, New, Person, Refused, Track
 
 #: The ids by which a class list may identify a person, the most reliable first.
 _WORDS = ("login_id", "email", "sis_user_id")
@@ -43,20 +43,17 @@ class Canvas(exchange.System):
         names = {number: one["name"] for number, one in there.items()}
         number = exchange.chosen("Canvas", "assignment", assignment, names)
         self._known, self._place = there[number], f"{place}/{number}/submissions"
-        self.key = f"{site} assignment {number}"
+        self.key, self.title = f"{site} assignment {number}", names[number]
         if self._known.get("anonymize_students"):
             raise UserError(
                 "The assignment is graded anonymously: Canvas does not say who handed in before its grades are posted."
             )
         self._read_submissions()
         dates = filter(None, (_seconds(one, "cached_due_date") for one in self._now.values()))
-        hidden = "Students see nothing of this before you post the assignment's grades in Canvas."
-        self.assignment = Assignment(
-            names[number],
-            float(self._known["points_possible"] or 0),
-            _seconds(self._known, "due_at") or min(dates, default=0),
-            notes=(hidden,) if self._known.get("post_manually") else (),
-        )
+        self.most = float(self._known["points_possible"] or 0)
+        self.due = _seconds(self._known, "due_at") or min(dates, default=0)
+        if self._known.get("post_manually"):
+            self.notes = ("Students see nothing of this before you post the assignment's grades in Canvas.",)
 
     def _ask(self, method: str, address: str, **more: Any) -> tuple[bytes, str]:
         """An answer's content, and the address of the next page. The token goes only to the site: files may be elsewhere."""
@@ -93,10 +90,9 @@ class Canvas(exchange.System):
         self._now = {one["user_id"]: one for one in there}
 
     def require_gradable(self) -> None:
-        """Raise ``UserError`` if the assignment takes no points, points of several graders, or one grade for a group."""
-        if self.assignment.most <= 0 or self._known["grading_type"] in ("pass_fail", "not_graded"):
+        if self.most <= 0 or self._known["grading_type"] in ("pass_fail", "not_graded"):
             raise UserError(
-                f"Canvas's assignment “{self.assignment.title}” takes no points: set *Points*, and *Display Grade as* to *Points*."
+                f"Canvas's assignment “{self.title}” takes no points: set *Points*, and *Display Grade as* to *Points*."
             )
         if self._known.get("moderated_grading"):
             raise UserError(
@@ -108,13 +104,13 @@ class Canvas(exchange.System):
             )
 
     def people(self) -> tuple[list[Person], list[str]]:
-        """The active students with this assignment, without staff and the test student. A group's attempt counts for each member."""
+        """A group's attempt counts for each member."""
         self._read_submissions()
         teaching = {"enrollment_type[]": ["teacher", "ta", "designer"]}
         staff = {one["id"] for one in self._list(self._users, **teaching)}
         active = {"enrollment_type[]": "student", "enrollment_state[]": "active", "include[]": "email"}
         return [
-            Person(user, one["name"], tuple(filter(None, map(one.get, _WORDS))), _attempt(self._now[user]))
+            Person(user, tuple(filter(None, map(one.get, _WORDS))), _attempt(self._now[user]))
             for one in self._list(self._users, **active)
             if (user := one["id"]) in self._now and user not in staff
         ], []
@@ -124,7 +120,6 @@ class Canvas(exchange.System):
         return {person.user: _seconds(self._now[person.user], "cached_due_date") for person in people}
 
     def read(self, file: File) -> bytes:
-        """The bytes of a file."""
         return self._ask("GET", file.address)[0]
 
     def entries(self, attempts: Mapping[int, int], track: Track) -> dict[int, Entry]:
@@ -150,7 +145,6 @@ class Canvas(exchange.System):
         )
 
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
-        """Enter the grade, and the comment with a new page."""
         place, entered = f"{self._place}/{user}", dict[str, Any]({"submission[posted_grade]": new.grade})
         if new.page is not None:
             entered["comment[file_ids][]"] = self._upload(f"{place}/comments/files", new.page_name, new.page)

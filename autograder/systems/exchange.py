@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import requests
 from pydantic import BaseModel, PrivateAttr, SecretStr, ValidationError
@@ -28,20 +28,6 @@ Track = Callable[[Iterable[Any], int, str], Iterable[Any]]
 
 class Refused(UserError):
     """The system refused one request. Requests for other people may still succeed."""
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """The lab's assignment in the system. ``due`` is in seconds since 1970 (0: none), ``most`` is the maximum grade."""
-
-    title: str
-    most: float
-    due: int = 0
-    #: Whether it accepts comments and files as feedback.
-    takes_comments: bool = True
-    takes_files: bool = True
-    #: Sentences for the person who pushes.
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,10 +54,9 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Person:
-    """A person who may hand in: the system's number, the name, and ids for a class list, the most reliable first."""
+    """A person who may hand in: the system's number, and ids for a class list, the most reliable first."""
 
     user: int
-    name: str
     words: tuple[str, ...]
     attempt: Attempt | None = None
 
@@ -100,16 +85,27 @@ class New:
     page: bytes | None = None
 
 
-class Source(Protocol):
-    """One assignment of one course, from which submissions come. Each method may raise ``UserError`` or ``Refused``."""
+class System:
+    """The assignment of one lab. Each method may raise ``UserError`` or ``Refused``.
+
+    ``most`` is the maximum grade, and ``due`` is in seconds since 1970 (0: none).
+    """
 
     name: str
-    #: The name of the assignment in the record.
+    #: The assignment's name in the record, and in the system.
     key: str
-    assignment: Assignment
+    title: str
+    most: float = 0.0
+    due: int = 0
+    #: Whether it accepts comments and files as feedback.
+    takes_comments: bool = True
+    takes_files: bool = True
+    #: Sentences for the person who pushes.
+    notes: tuple[str, ...] = ()
 
     def people(self) -> tuple[list[Person], list[str]]:
         """The people who may hand in, without staff and suspended people; sentences about those without an attempt."""
+        raise NotImplementedError
 
     def due_dates(self, people: Sequence[Person], track: Track) -> Mapping[int, int]:
         """User -> due date, including extensions and overrides (seconds since 1970; 0: never)."""
@@ -117,28 +113,28 @@ class Source(Protocol):
 
     def read(self, file: File) -> bytes:
         """The bytes of a file."""
-
-
-class System(Source, Protocol):
-    """An assignment that takes grades."""
+        raise NotImplementedError
 
     def require_gradable(self) -> None:
         """Raise ``UserError`` if the assignment's settings accept no points."""
+        raise NotImplementedError
 
     def entries(self, attempts: Mapping[int, int], track: Track) -> dict[int, Entry]:
         """User -> entry, for the given attempts."""
+        raise NotImplementedError
 
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
         """Replace the current entry ``now`` by ``new``."""
+        raise NotImplementedError
 
 
-def people_of(system: Source, track: Track) -> tuple[list[Person], list[str]]:
-    """``Source.people``. Raises ``UserError`` if there is nobody."""
+def people_of(system: System, track: Track) -> tuple[list[Person], list[str]]:
+    """``System.people``. Raises ``UserError`` if there is nobody."""
     for _ in track((system,), 1, "who is in the class"):
         people, notes = system.people()
     if not people:
         raise UserError(
-            f"{system.name} shows this token no student of “{system.assignment.title}”: has its owner the right to see all groups?"
+            f"{system.name} shows this token no student of “{system.title}”: has its owner the right to see all groups?"
         )
     return people, notes
 
@@ -173,7 +169,7 @@ class Record(BaseModel):
     _path: Path = PrivateAttr()
 
     @classmethod
-    def read(cls, submitted: Path, lab: str, system: Source) -> Record:
+    def read(cls, submitted: Path, lab: str, system: System) -> Record:
         """The record ``submitted/<system>-<lab>.json``, or an empty one.
 
         Raises ``UserError`` if it belongs to another assignment or is damaged.

@@ -14,7 +14,7 @@ from autograder.collect.names import may_contain_notebook
 from autograder.course.lists import folded, read_list, sentences_about
 from autograder.errors import UserError
 from autograder.grading.submissions import MAX_BYTES
-from autograder.systems.exchange import Assignment, Attempt, File, Person, Refused, Source
+from autograder.systems.exchange import Attempt, File, Person, Refused, System
 
 #: The most bytes of a packed repository, and of git's memory for fetching it.
 LARGEST, MEMORY = 128 << 20, 1 << 30
@@ -24,14 +24,13 @@ _LISTED, _SMALL = 4 << 20, 256 << 20
 SECONDS = 10
 
 
-class GitHub(Source):
+class GitHub(System):
     """The repositories ``<organization>/<assignment>-<login>`` of the people on the roster. Grades are not sent to them."""
 
     name = "GitHub"
 
     def __init__(self, organization: str, assignment: str, roster: Path, lab: str) -> None:
-        self.key, self._lab = f"{organization}/{assignment}", lab
-        self.assignment = Assignment(assignment, 0)
+        self.key, self.title, self._lab = f"{organization}/{assignment}", assignment, lab
         self._roster = read_list(roster)
         self._roster.require_column("github", "each student's account")
         self._folder = tempfile.TemporaryDirectory(prefix="autograder-")
@@ -54,7 +53,7 @@ class GitHub(Source):
                 attempt = self._newest(f"{self.key}-{login}", f"refs/heads/{user}")
             except (OSError, ValueError, OverflowError, subprocess.SubprocessError):
                 lost.append(words[0])
-            people.append(Person(user, self._roster.name(row), words, attempt))
+            people.append(Person(user, words, attempt))
         if people and len(lost) == len(people):
             raise UserError(
                 f"Git can read no repository such as {self.key}-{people[0].words[-1]}: "
@@ -68,7 +67,6 @@ class GitHub(Source):
         return people, [times, *notes]
 
     def read(self, file: File) -> bytes:
-        """The bytes of a file."""
         try:
             return self._git("cat-file", "blob", file.address, largest=MAX_BYTES)
         except (OSError, subprocess.SubprocessError):

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from autograder.course.lists import sentences_about
 from autograder.errors import UserError
 from autograder.systems import exchange
-from autograder.systems.exchange import Assignment, Attempt, Entry, File, New, Person, Refused, Track
+from autograder.systems.exchange import Attempt, Entry, File, New, Person, Refused, Track
 
 #: The states of an assignment's marking workflow.
 STATES = ("notmarked", "inmarking", "readyforreview", "inreview", "readyforrelease", "released")
@@ -48,72 +48,61 @@ class Moodle(exchange.System):
         self, site: str, token: SecretStr, course: int | str, assignment: int | str, state: str = ""
     ) -> None:
         self._site, self._token, self._state = site, token, state
-        self._course = course if isinstance(course, int) else self._course_called(course)
-        answer = self._call("mod_assign_get_assignments", courseids=[self._course])
+        if not isinstance(course, int):
+            answer = self._call("core_course_get_courses_by_field", field="shortname", value=course)
+            course = exchange.chosen(
+                "Moodle", "course", course, {one["id"]: course for one in answer["courses"]}
+            )
+        answer = self._call("mod_assign_get_assignments", courseids=[course])
         there = {one["cmid"]: one for each in answer["courses"] for one in each["assignments"]}
         names = {number: one["name"] for number, one in there.items()}
-        self._known = there[exchange.chosen("Moodle", "assignment", assignment, names)]
-        self._id, self.key = int(self._known["id"]), f"{site} assignment {self._known['cmid']}"
-        enabled = {
-            (one["subtype"], one["plugin"])
-            for one in self._known["configs"]
-            if one["name"] == "enabled" and one["value"] == "1"
-        }
-        self.assignment = Assignment(
-            self._known["name"],
-            float(self._known["grade"]),
-            int(self._known["duedate"]),
-            ("assignfeedback", "comments") in enabled,
-            ("assignfeedback", "file") in enabled,
-        )
-
-    def _course_called(self, name: str) -> int:
-        answer = self._call("core_course_get_courses_by_field", field="shortname", value=name)
-        if not answer["courses"]:
-            raise UserError(
-                f"Moodle has no course with the short name “{name}” for this token: write it, or the number in the address of the "
-                "course's page, into course.toml."
-            )
-        return int(answer["courses"][0]["id"])
+        self._course, self._cmid = course, exchange.chosen("Moodle", "assignment", assignment, names)
+        known = there[self._cmid]
+        self._id, self._teams, self._workflow = known["id"], known["teamsubmission"], known["markingworkflow"]
+        self.key, self.title = f"{site} assignment {self._cmid}", known["name"]
+        self.most, self.due = float(known["grade"]), known["duedate"]
+        ways = [
+            one["plugin"]
+            for one in known["configs"]
+            if (one["subtype"], one["name"], one["value"]) == ("assignfeedback", "enabled", "1")
+        ]
+        self.takes_comments, self.takes_files = "comments" in ways, "file" in ways
 
     def require_gradable(self) -> None:
-        """Raise ``UserError`` if the assignment takes no points, or if its workflow needs a state."""
-        if self.assignment.most <= 0:
+        if self.most <= 0:
             raise UserError(
-                f"Moodle's assignment “{self.assignment.title}” takes no points: set *Grade* to *Point* in its settings."
+                f"Moodle's assignment “{self.title}” takes no points: set *Grade* to *Point* in its settings."
             )
-        if self._known["markingworkflow"] and self._state not in STATES:
+        if self._workflow and self._state not in STATES:
             states = f"one of {', '.join(STATES)} (students see what is “released”)"
             raise UserError(
                 f"The assignment has a marking workflow: say with --state what the grades are, {states}."
             )
-        if self._state and not self._known["markingworkflow"]:
+        if self._state and not self._workflow:
             raise UserError("The assignment has no marking workflow: leave --state out.")
 
     def people(self) -> tuple[list[Person], list[str]]:
-        """The people who may hand in; with blind marking, by the assignment's numbers. A group's attempt counts for each member."""
+        """With blind marking, people are known by the assignment's numbers. A group's attempt counts for each member."""
         listed = self._call(
             "mod_assign_list_participants", assignid=self._id, groupid=0, filter="", skip=0, limit=0
         )
-        active = self._enrolled("onlyactive", 1)
-        graders = self._enrolled("withcapability", "mod/assign:grade")
+        active = self._enrolled("onlyactive", 1) - self._enrolled("withcapability", "mod/assign:grade")
         latest = {(one["userid"], one["groupid"]): one for one in self._rows("submissions")}
         people, drafts, reopened = list[Person](), list[str](), list[str]()
         for one in listed:
-            user, name = one["id"], one["fullname"]
-            if user not in active or user in graders:
+            if (user := one["id"]) not in active:
                 continue
-            words = (one.get("username"), one.get("email"), one.get("idnumber"))
+            words = [one.get("username"), one.get("email"), one.get("idnumber")]
             if one.get("recordid", -1) > 0:
-                words = (f"participant_{one['recordid']}", None, None)
-            place = (0, one.get("groupid", 0)) if self._known["teamsubmission"] else (user, 0)
+                words = [f"participant_{one['recordid']}"]
+            place = (0, one.get("groupid", 0)) if self._teams else (user, 0)
             newest, attempt = latest.get(place, {"status": "none"}), None
             if newest["status"] == "submitted":
                 attempt = _attempt(newest)
             elif newest.get("attemptnumber", 0) > 0 and (attempt := self._earlier(user)) is not None:
-                reopened.append(name)
-            drafts += [name] if newest["status"] == "draft" else []
-            people.append(Person(user, name, tuple(filter(None, words)), attempt))
+                reopened.append(one["fullname"])
+            drafts += [one["fullname"]] if newest["status"] == "draft" else []
+            people.append(Person(user, tuple(filter(None, words)), attempt))
         return people, sentences_about({
             "Drafts, which nobody handed in, were not fetched": drafts,
             "A new attempt is open, so the one before it was taken": reopened,
@@ -127,7 +116,6 @@ class Moodle(exchange.System):
         return _attempt(max(done, key=lambda one: one["attemptnumber"]), is_open=True) if done else None
 
     def due_dates(self, people: Sequence[Person], track: Track) -> Mapping[int, int]:
-        """User -> the later of override and extension; 0 if the assignment is never due."""
         longer = {one["userid"]: one["extensionduedate"] for one in self._rows("user_flags")}
 
         def due(user: int) -> int:
@@ -138,7 +126,7 @@ class Moodle(exchange.System):
         return _of_each(due, [person.user for person in people], track, "due dates")
 
     def read(self, file: File) -> bytes:
-        """The bytes of a file. Only addresses on this site are accepted, so that the token goes nowhere else."""
+        """Only addresses on this site are accepted, so that the token goes nowhere else."""
         _, found, path = file.address.partition("/pluginfile.php/")
         if not found:
             raise Refused(f"Moodle gives a file an address on another site: {file.address}")
@@ -149,7 +137,6 @@ class Moodle(exchange.System):
         return content
 
     def entries(self, attempts: Mapping[int, int], track: Track) -> dict[int, Entry]:
-        """User -> entry in Moodle: grade, comment, feedback files, and whether the gradebook overrides it."""
         grades = {one["userid"]: one for one in self._rows("grades")}
         states = {one["userid"]: one["workflowstate"] for one in self._rows("user_flags")}
 
@@ -157,32 +144,37 @@ class Moodle(exchange.System):
             asked = {"assignid": self._id, "userid": user, "moodlewssettingraw": True}
             status = self._call("mod_assign_get_submission_status", **asked)
             report = self._call("gradereport_user_get_grade_items", courseid=self._course, userid=user)
-            items = [one for row in report["usergrades"] for one in row["gradeitems"]]
-            item: dict[str, Any] = next((one for one in items if one.get("cmid") == self._known["cmid"]), {})
-            how = (
-                "overridden"
-                if item.get("gradeisoverridden")
-                else "locked"
-                if item.get("gradeislocked")
-                else ""
-            )
-            locked = f"the grade is {how} in the gradebook" if how else ""
-            grade, plugins = _graded(attempts[user], status, grades.get(user))
+            items = (one for row in report["usergrades"] for one in row["gradeitems"])
+            item: dict[str, Any] = next((one for one in items if one.get("cmid") == self._cmid), {})
+            how = [word for word in ("overridden", "locked") if item.get(f"gradeis{word}")]
+            locked = f"the grade is {how[0]} in the gradebook" if how else ""
             is_settled = not self._state or states.get(user) == self._state
-            if grade is None:
+            shown = [
+                status.get("feedback", {}),
+                *status.get("previousattempts", ()),
+                {"grade": grades.get(user)},
+            ]
+            graded = (one for one in shown if (one.get("grade") or {}).get("attemptnumber") == attempts[user])
+            if (found := next(graded, None)) is None:
                 return Entry(locked=locked, is_settled=is_settled)
-            value = float(grade["grade"]) if grade["grade"] not in (None, "") else -1.0
+            plugins = found.get("plugins", found.get("feedbackplugins", ()))
             fields = [one for each in plugins if each["type"] == "comments" for one in each["editorfields"]]
             # A workflow hides comment and files until the grade is released.
-            is_hidden = self._known["markingworkflow"] and "feedback" not in status
-            comment = None if is_hidden else "".join(one["text"] for one in fields)
-            files, when = _files(plugins), grade["timemodified"]
-            return Entry(value if value >= 0 else None, comment, files, when, locked, is_settled)
+            is_hidden = self._workflow and "feedback" not in status
+            comment, value = "".join(one["text"] for one in fields), found["grade"]["grade"]
+            return Entry(
+                float(value) if value not in (None, "") and float(value) >= 0 else None,
+                None if is_hidden else comment,
+                _files(plugins),
+                found["grade"]["timemodified"],
+                locked,
+                is_settled,
+            )
 
         return _of_each(entry, list(attempts), track, "what Moodle has")
 
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
-        """Enter the grade. Other people's feedback files, which a new page would replace, are sent again with it."""
+        """Other people's feedback files, which a new page would replace, are sent again with it."""
         plugins: dict[str, Any] = {"assignfeedbackcomments_editor": {"text": new.comment, "format": 1}}
         if new.page is not None:
             draft = self._upload(new.page_name, new.page)
@@ -300,16 +292,3 @@ def _files(plugins: Iterable[Mapping[str, Any]]) -> tuple[File, ...]:
         for area in plugin.get("fileareas", ())
         for one in area.get("files", ())
     )
-
-
-def _graded(attempt: int, status: Mapping[str, Any], newest: Mapping[str, Any] | None) -> tuple[Any, Any]:
-    """An attempt's grade (None: none) and feedback. ``newest``: the newest graded attempt's grade."""
-    feedback = status.get("feedback", {})
-    shown = [(feedback.get("grade"), feedback.get("plugins", ()))]
-    shown += [
-        (one.get("grade"), one.get("feedbackplugins", ())) for one in status.get("previousattempts", ())
-    ]
-    found = [
-        (one, plugins) for one, plugins in [*shown, (newest, ())] if one and one["attemptnumber"] == attempt
-    ]
-    return found[0] if found else (None, ())

@@ -35,6 +35,7 @@ from autograder.systems.exchange import (
 
 #: Grades with a smaller difference are equal: grades are sent with two decimals, and systems store other numbers of them.
 _SAME = 0.005
+_NONE = Entry()
 
 
 @dataclass(frozen=True)
@@ -47,44 +48,114 @@ class Row:
     student: str
     user: int
     attempt: int
-    now: Entry
-    new: New | None = None
+    why: str
     what: str = "left out"
-    why: str = ""
+    now: Entry = _NONE
+    new: New | None = None
     digest: str = ""
 
 
-def plan(
-    system: System, submitted: Path, lab: str, grades: Grades, track: Track, replaced: Collection[str] = ()
-) -> tuple[list[Row], list[str]]:
-    """The rows to send, and sentences. ``replaced``: students whose entries by people may be replaced.
+class Push:
+    """What a push of one assignment changes (``rows``), and sentences for the person who pushes (``notes``).
 
-    Raises ``UserError`` if nothing was pulled, or if a name in ``replaced`` has no result.
+    ``replaced``: students whose entries by people may be replaced. Raises ``UserError`` if nothing was pulled, or if a name in
+    ``replaced`` has no result.
     """
-    record = Record.read(submitted, lab, system)
-    if not record.students:
-        raise UserError(
-            f"Nothing of {lab} came from {system.name} into {submitted}: run `autograder {system.name.lower()} pull {lab[:2]}` first."
-        )
-    if unknown := [name for name in replaced if name not in grades.by_student]:
-        raise UserError(
-            f"--replace names {summarize_names(unknown)}, without a result: give the name of a student's folder."
-        )
-    active = {person.user: person for person in people_of(system, track)[0]}
-    user_of = {known.student: user for user, known in record.students.items()}
-    rows = list[Row]()
-    for one in grades.rows:
-        user = user_of.get(one.student, 0)
-        known = record.students.get(user)
-        why = _why_not(one, known, active.get(user), system.name)
-        rows.append(Row(one.student, user, known.attempt if known else -1, Entry(), why=why))
-    there = system.entries({row.user: row.attempt for row in rows if not row.why}, track)
-    rows = [
-        row if row.why else _planned(replace(row, now=there[row.user]), system, grades, record, replaced)
-        for row in rows
-    ]
-    rows = sorted(rows, key=lambda one: one.student)
-    return rows, _notes(system, grades, record)
+
+    def __init__(
+        self,
+        system: System,
+        submitted: Path,
+        lab: str,
+        grades: Grades,
+        track: Track,
+        replaced: Collection[str] = (),
+    ) -> None:
+        self._system, self._grades, self._track, self._replaced = system, grades, track, replaced
+        self._record = Record.read(submitted, lab, system)
+        pulled = self._record.students
+        if not pulled:
+            raise UserError(
+                f"Nothing of {lab} came from {system.name} into {submitted}: run `autograder {system.name.lower()} pull {lab[:2]}` first."
+            )
+        if unknown := [name for name in replaced if name not in grades.by_student]:
+            raise UserError(
+                f"--replace names {summarize_names(unknown)}, without a result: give the name of a student's folder."
+            )
+        active = {person.user: person for person in people_of(system, track)[0]}
+        user_of = {known.student: user for user, known in pulled.items()}
+        rows = list[Row]()
+        for one in sorted(grades.rows, key=lambda one: one.student):
+            user = user_of.get(one.student, 0)
+            why = _why_not(one, pulled.get(user), active.get(user), system.name)
+            rows.append(Row(one.student, user, -1 if why else pulled[user].attempt, why))
+        there = system.entries({row.user: row.attempt for row in rows if not row.why}, track)
+        self.rows = [row if row.why else self._planned(row, there[row.user]) for row in rows]
+        self.notes = [*grades.scaled_note(system.most, system.name), *system.notes]
+        if not system.takes_comments:
+            self.notes.append("Feedback comments are switched off in the assignment: none are sent.")
+        if not system.takes_files:
+            self.notes.append("Feedback files are switched off in the assignment: the pages are not sent.")
+        lost = [one.student for one in pulled.values() if one.student not in grades.by_student]
+        self.notes += sentences_about({"Fetched, but not graded": lost})
+        #: Whether anything was sent before. The first push only shows what it would do.
+        self.is_first = not self._record.sent
+        self.going = [(row, row.new) for row in self.rows if row.new and row.what in ("new", "change")]
+
+    def _planned(self, row: Row, now: Entry) -> Row:
+        """The row with the current and the new entry, and with the decision whether it is sent."""
+        ours, grades, system = self._record.sent.get(row.user, []), self._grades, self._system
+        one = grades.by_student[row.student]
+        page = FeedbackWriter(grades.spec, Path()).page(one.result, grades.marks.get(one.student)).encode()
+        digest, name = hashlib.sha256(page).hexdigest(), f"{grades.spec.name}.html"
+        comment = one.summary_html if system.takes_comments else ""
+        has_page = any((file.name, file.size) == (name, len(page)) for file in now.files)
+        is_there = now.comment is None or (has_page and _text(now.comment) == _text(comment))
+        is_left = not system.takes_files or (is_there and any(sent.page == digest for sent in ours))
+        new = New(float(grades.number(one.points, system.most)), comment, name, None if is_left else page)
+        what, why = "new" if now.grade is None else "change", ""
+        if new.grade > system.most + _SAME:
+            why = f"{points(new.grade)} is above the maximum of {points(system.most)}: raise it there"
+        elif now.locked:
+            why = now.locked
+        elif not _missing(new, now):
+            what = "as it is" if is_left and now.is_settled else what
+        elif not (
+            row.student in self._replaced or _is_empty(now) or any(_is_ours(sent, now) for sent in ours)
+        ):
+            why = "somebody entered this grade or comment: --replace takes its place"
+        what, why = ("left out", why) if why else (what, one.remark)
+        return replace(row, now=now, new=new, what=what, why=why, digest=digest)
+
+    def send(self) -> list[str]:
+        """Send new and changed entries and read them again. Returns a sentence for each that did not arrive.
+
+        Each entry is recorded before it is sent, so that the next push recognises it after a failure.
+        """
+        record, troubles, tried = self._record, list[str](), list[tuple[Row, New]]()
+        for row, new in self._track(self.going, len(self.going), "grades"):
+            sent = Sent(grade=new.grade, comment=new.comment, page=row.digest)
+            record.sent[row.user] = [*record.sent.get(row.user, [])[-1:], sent]
+            record.save()
+            try:
+                self._system.send(row.user, row.attempt, new, row.now)
+                tried.append((row, new))
+            except Refused as error:
+                troubles.append(f"{row.student}: {error}")
+        there = self._system.entries({row.user: row.attempt for row, _ in tried}, self._track)
+        for row, new in tried:
+            now, missing = there[row.user], _missing(new, there[row.user])
+            pages = [one.size for one in now.files if one.name == new.page_name]
+            if new.page is not None and now.comment is not None and pages != [len(new.page)]:
+                missing.append("the feedback page")
+            missing += [] if now.is_settled else ["the state"]
+            if missing:
+                troubles.append(f"{row.student}: {' and '.join(missing)} did not arrive.")
+            else:
+                sent = Sent(grade=new.grade, comment=now.comment, modified=now.modified, page=row.digest)
+                record.sent[row.user] = [sent]
+        record.save()
+        return troubles
 
 
 def _why_not(row: Graded, known: Pulled | None, now: Person | None, system: str) -> str:
@@ -104,32 +175,6 @@ def _why_not(row: Graded, known: Pulled | None, now: Person | None, system: str)
     if (now.attempt.number, now.attempt.when) != (known.attempt, known.when):
         return "handed in again since: pull, regrade and push"
     return ""
-
-
-def _planned(row: Row, system: System, grades: Grades, record: Record, replaced: Collection[str]) -> Row:
-    """The row with the new entry, and with the decision whether it is sent."""
-    ours, may_replace = record.sent.get(row.user, []), row.student in replaced
-    one, now, most = grades.by_student[row.student], row.now, system.assignment.most
-    page = FeedbackWriter(grades.spec, Path()).page(one.result, grades.marks.get(one.student)).encode()
-    digest, name = hashlib.sha256(page).hexdigest(), f"{grades.spec.name}.html"
-    comment = one.summary_html if system.assignment.takes_comments else ""
-    has_page = any((file.name, file.size) == (name, len(page)) for file in now.files)
-    is_there = now.comment is None or (has_page and _text(now.comment) == _text(comment))
-    is_sent = is_there and any(sent.page == digest for sent in ours)
-    is_left = is_sent or not system.assignment.takes_files
-    new = New(float(grades.number(one.points, most)), comment, name, None if is_left else page)
-    what = "new" if now.grade is None else "change"
-    if new.grade > most + _SAME:
-        why = f"{points(new.grade)} is above the maximum of {points(most)}: raise it there"
-    elif now.locked:
-        why = now.locked
-    elif not _missing(new, now):
-        what, why = "as it is" if new.page is None and now.is_settled else what, ""
-    elif may_replace or _is_empty(now) or any(_is_ours(sent, now) for sent in ours):
-        why = ""
-    else:
-        why = "somebody entered this grade or comment: --replace takes its place"
-    return replace(row, new=new, what="left out" if why else what, why=why or one.remark, digest=digest)
 
 
 def _missing(ours: New | Sent, now: Entry) -> list[str]:
@@ -153,55 +198,6 @@ def _is_ours(sent: Sent, now: Entry) -> bool:
 def _text(comment: str) -> str:
     """A comment's words, because systems change tags and entities."""
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", comment)).split())
-
-
-def _notes(system: System, grades: Grades, record: Record) -> list[str]:
-    notes = [*grades.scaled_note(system.assignment.most, system.name), *system.assignment.notes]
-    if not system.assignment.takes_comments:
-        notes.append("Feedback comments are switched off in the assignment: none are sent.")
-    if not system.assignment.takes_files:
-        notes.append("Feedback files are switched off in the assignment: the pages are not sent.")
-    lost = [one.student for one in record.students.values() if one.student not in grades.by_student]
-    return notes + sentences_about({"Fetched, but not graded": lost})
-
-
-def send(system: System, submitted: Path, lab: str, rows: Sequence[Row], track: Track) -> list[str]:
-    """Send new and changed entries and read them again. Returns a sentence for each that did not arrive.
-
-    Each entry is recorded before it is sent, so that the next push recognises it after a failure.
-    """
-    record = Record.read(submitted, lab, system)
-    going = [(row, row.new) for row in rows if row.new is not None and row.what in ("new", "change")]
-    troubles, tried = list[str](), list[tuple[Row, New]]()
-    for row, new in track(going, len(going), "grades"):
-        sent = Sent(grade=new.grade, comment=new.comment, page=row.digest)
-        record.sent[row.user] = [*record.sent.get(row.user, [])[-1:], sent]
-        record.save()
-        try:
-            system.send(row.user, row.attempt, new, row.now)
-            tried.append((row, new))
-        except Refused as error:
-            troubles.append(f"{row.student}: {error}")
-    there = system.entries({row.user: row.attempt for row, _ in tried}, track)
-    for row, new in tried:
-        now = there[row.user]
-        missing = _missing(new, now)
-        pages = [one.size for one in now.files if one.name == new.page_name]
-        if new.page is not None and now.comment is not None and pages != [len(new.page)]:
-            missing.append("the feedback page")
-        missing += [] if now.is_settled else ["the state"]
-        if missing:
-            troubles.append(f"{row.student}: {' and '.join(missing)} did not arrive.")
-        else:
-            sent = Sent(grade=new.grade, comment=now.comment, modified=now.modified, page=row.digest)
-            record.sent[row.user] = [sent]
-    record.save()
-    return troubles
-
-
-def was_pushed(system: System, submitted: Path, lab: str) -> bool:
-    """Whether anything was sent before. The first push only shows what it would do."""
-    return bool(Record.read(submitted, lab, system).sent)
 
 
 def grades_of(lab: LabSpec, results: Sequence[SubmissionResult], marks: Mapping[str, TeacherMarks]) -> Grades:

@@ -20,8 +20,8 @@ from autograder.course.lab import LabSpec
 from autograder.files import timestamp_in
 from autograder.results import SubmissionResult
 from autograder.systems.exchange import System
-from autograder.systems.pull import Done, pull
-from autograder.systems.push import Row, grades_of, plan, send
+from autograder.systems.pull import Pull
+from autograder.systems.push import Push, Row, grades_of
 
 LAB = "00_warm_up"
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -110,8 +110,10 @@ class Course:
     def system(self, state: str = "") -> System:
         return system_of(self.site.name, LAB, state)
 
-    def pull(self) -> Done:
-        return pull(self.system(), self.submitted, LAB, lambda things, *_: things)
+    def pull(self) -> Pull:
+        done = Pull(self.system(), self.submitted, LAB, lambda things, *_: things)
+        done.run()
+        return done
 
     def results(self, *points: float) -> list[SubmissionResult]:
         """One for each folder, with these points of 4 and 6."""
@@ -121,15 +123,18 @@ class Course:
             for one in folders
         ]
 
-    def plan(self, *points: float, state: str = "", replaced: tuple[str, ...] = ()) -> dict[int, Row]:
-        """What a push would do; by user."""
+    def planned(self, *points: float, state: str = "", replaced: tuple[str, ...] = ()) -> Push:
+        """What a push would do."""
         system, grades = self.system(state), grades_of(self.spec, self.results(*points), {})
-        rows, self.notes = plan(system, self.submitted, LAB, grades, lambda things, *_: things, replaced)
-        return {row.user: row for row in rows}
+        push = Push(system, self.submitted, LAB, grades, lambda things, *_: things, replaced)
+        self.notes = push.notes
+        return push
 
-    def push(self, *points: float, state: str = "", replaced: tuple[str, ...] = ()) -> list[str]:
-        rows = list(self.plan(*points, state=state, replaced=replaced).values())
-        return send(self.system(state), self.submitted, LAB, rows, lambda things, *_: things)
+    def plan(self, *points: float, **how: Any) -> dict[int, Row]:
+        return {row.user: row for row in self.planned(*points, **how).rows}
+
+    def push(self, *points: float, **how: Any) -> list[str]:
+        return self.planned(*points, **how).send()
 
     def time(self, student: str) -> str:
         return timestamp_in(self.submitted / student / LAB)

@@ -7,12 +7,12 @@ import subprocess
 
 import pytest
 
-from autograder.cli.systems import source_of
+from autograder.cli.systems import system_of
 from autograder.course.policy_file import course_file
 from autograder.errors import UserError
 from autograder.files import timestamp_in
 from autograder.systems import github
-from autograder.systems.pull import pull
+from autograder.systems.pull import Pull
 from tests.systems.fake_site import LAB, handed_in
 
 COURSE = '[github]\nsite = "https://github.com/nlp"\nroster = "accounts.csv"\n[github.assignments]\n00 = "warm-up"\n'
@@ -27,7 +27,13 @@ def pulled(tmp_path, course_at, monkeypatch):
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{tmp_path}/hub/.insteadOf")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", "https://github.com/nlp/")
-    return lambda: pull(source_of("GitHub", LAB), tmp_path / "submitted", LAB, lambda things, *_: things)
+
+    def pulled():
+        done = Pull(system_of("GitHub", LAB), tmp_path / "submitted", LAB, lambda things, *_: things)
+        done.run()
+        return done
+
+    return pulled
 
 
 @pytest.fixture
@@ -52,13 +58,13 @@ def test_pull_files_each_repository_under_the_rosters_name_with_its_last_commits
     commit("Ada-L", "README.md", b"later", 25)
     commit("bob", "notes.txt", b"no notebook", 19)
     done = pulled()
-    assert done.students == ("ada", "bo", "di") and done.handed_in == done.fetched == ("ada",)
+    assert done.students == ["ada", "bo", "di"] and done.handed_in == done.fetched == ["ada"]
     assert timestamp_in(tmp_path / "submitted" / "ada" / LAB) == "2026-11-18 10:00:00 UTC"
     said = " ".join(done.notes)
     assert "can read, or one beyond 128 MB: di." in said and "without an account: cy" in said
-    assert "a student can set" in said and pulled().fetched == ()
+    assert "a student can set" in said and pulled().fetched == []
     commit("Ada-L", f"labs/{LAB}.ipynb", handed_in("b"), 26)
-    assert pulled().fetched == ("ada",)
+    assert pulled().fetched == ["ada"]
     monkeypatch.setattr(github, "LARGEST", 100_000)
     commit("bob", "noise.bin", os.urandom(200_000), 20)
     assert "beyond 0 MB: bo, di" in " ".join(pulled().notes)

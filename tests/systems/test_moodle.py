@@ -188,7 +188,7 @@ def test_an_assignment_without_points_or_comments_or_files_or_students_is_said(p
         ("00 = 2", "00 = 77", "Moodle has 0 of that name; write one of these numbers: “07 self-attention” (2)"),
         ("00 = 2", "01 = 2", "does not say which assignment of Moodle lab 00 is"),
         ("00 = 2", "77 = 2", "line 8: “moodle.assignments.77”: there is no lab “77”"),
-        ("NLP-2026", "NLP-1", "no course with the short name “NLP-1”"),
+        ("NLP-2026", "NLP-1", "course “NLP-1”, and Moodle has 0"),
         ("https://", "http://", "the token would travel in the clear"),
         ("https://", "https://me:secret@", "no address of a site's front page"),
     ],

@@ -75,7 +75,7 @@ def test_a_newer_attempt_is_graded_before_it_is_pushed(course, site):
     site.hand_in_again(site.first)
     row = course.plan()[site.first]
     assert row.what == "left out" and "handed in again since" in row.why
-    assert course.pull().fetched == (row.student,) and course.push() == [] and site.first in site.saved
+    assert course.pull().fetched == [row.student] and course.push() == [] and site.first in site.saved
 
 
 def test_the_first_push_of_the_command_only_shows(course, site, monkeypatch):
