@@ -39,8 +39,8 @@ def _environment() -> Environment:
 def say(console: Console, template: str, table: Table | None = None, **values: object) -> None:
     """Print a template with these values, and the table at its place."""
     text = _environment().get_template(f"{template}.txt").render(table=table, **values)
-    before, _, after = text.partition(_TABLE + "\n")
+    before, mark, after = text.partition(_TABLE + "\n")
     console.print(before, end="")
-    if after:
+    if mark:
         console.print(table)
         console.print(after, end="")

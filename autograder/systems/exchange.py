@@ -140,7 +140,7 @@ def people_of(system: System, track: Track) -> tuple[list[Person], list[str]]:
 
 
 class Pulled(BaseModel):
-    """A student's folder, and the attempt in it."""
+    """A student's name, and the attempt in their folder."""
 
     student: str
     attempt: int = -1

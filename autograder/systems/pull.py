@@ -28,11 +28,11 @@ class Pull:
         self._system, self._submitted, self._lab, self._track = system, submitted, lab, track
         self._record = Record.read(submitted, lab, system)
         self._people, self.notes = people_of(system, track)
-        self._folders = self._name_folders()
-        self.students = sorted(self._folders.values())
+        self._names = self._names_of_class()
+        self.students = sorted(self._names.values())
         self.handed_in, self.fetched = list[str](), list[str]()
         self.notes += class_list().notes_about(
-            self._folders.values(), f"On the class list, but not a student in {system.name}"
+            self._names.values(), f"On the class list, but not a student in {system.name}"
         )
         require_apart(submitted, self.students)
 
@@ -46,35 +46,35 @@ class Pull:
             self._fetch_all()
         finally:
             self._record.save()
-        left = [one.student for user, one in self._record.students.items() if user not in self._folders]
+        left = [one.student for user, one in self._record.students.items() if user not in self._names]
         self.notes += sentences_about(
             {f"No active students of {self._system.name} any more, but still here": left}
         )
         self._extend()
 
-    def _name_folders(self) -> dict[int, str]:
-        """User -> folder's name: as before, else as on the class list, else the system's most reliable id."""
-        listed, folders, system = class_list(), dict[int, str](), self._system.name
+    def _names_of_class(self) -> dict[int, str]:
+        """User -> name: as before, else as on the class list, else the system's most reliable id. The folder is ``folder_name`` of it."""
+        listed, names, system = class_list(), dict[int, str](), self._system.name
         for person in self._people:
             found = {one.student for word in person.words if (one := listed.find(word)) is not None}
             own = person.words[0] if person.words else f"{system.lower()}-{person.user}"
             before = self._record.students.get(person.user)
-            name = before.student if before else found.pop() if len(found) == 1 else own
-            folders[person.user] = folder_name(name)
-        same = Counter(map(letters_of, folders.values()))
-        twice = {user: name for user, name in folders.items() if same[letters_of(name)] > 1}
+            names[person.user] = before.student if before else found.pop() if len(found) == 1 else own
+        alike = {user: letters_of(folder_name(name)) for user, name in names.items()}
+        same = Counter(alike.values())
+        twice = {user: name for user, name in names.items() if same[alike[user]] > 1}
         if twice:
-            names = summarize_names(list(twice.values()))
+            shown = summarize_names(list(twice.values()))
             self.notes.append(
-                f"Several people of {system} would have one folder: {names}; each has a number."
+                f"Several people of {system} would have one folder: {shown}; each has a number."
             )
-        return {**folders, **{user: f"{name}_{user}" for user, name in twice.items()}}
+        return {**names, **{user: f"{name}_{user}" for user, name in twice.items()}}
 
     def _fetch_all(self) -> None:
         without = list[str]()
         for person in self._track(self._people, len(self._people), "notebooks"):
-            student, attempt = self._folders[person.user], person.attempt
-            folder = self._submitted / student / self._lab
+            student, attempt = self._names[person.user], person.attempt
+            folder = self._submitted / folder_name(student) / self._lab
             folder.mkdir(parents=True, exist_ok=True)
             known = self._record.students.setdefault(person.user, Pulled(student=student))
             if attempt is None:
@@ -139,7 +139,7 @@ class Pull:
         if due is None:
             return
         dates = self._system.due_dates(self._people, self._track)
-        own_dates = [(self._folders[user], own) for user, own in dates.items()]
+        own_dates = [(folder_name(self._names[user]), own) for user, own in dates.items()]
         longer = [(student, _utc(own) if own > theirs else due) for student, own in own_dates if own]
         self.notes += take_over_extensions(self._lab, due, longer, name)
         self.notes += sentences_about({

@@ -14,7 +14,7 @@ from autograder.course.lab import LabSpec
 from autograder.course.lists import sentences_about, summarize_names
 from autograder.errors import UserError
 from autograder.exports.rows import Graded, Grades, graded
-from autograder.files import parse_time
+from autograder.files import folder_name, parse_time
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
@@ -83,7 +83,7 @@ class Push:
                 f"--replace names {summarize_names(unknown)}, without a result: give the name of a student's folder."
             )
         active = {person.user: person for person in people_of(system, track)[0]}
-        user_of = {known.student: user for user, known in pulled.items()}
+        user_of = {folder_name(known.student): user for user, known in pulled.items()}
         rows = list[Row]()
         for one in sorted(grades.rows, key=lambda one: one.student):
             user = user_of.get(one.student, 0)
@@ -96,7 +96,9 @@ class Push:
             self.notes.append("Feedback comments are switched off in the assignment: none are sent.")
         if not system.takes_files:
             self.notes.append("Feedback files are switched off in the assignment: the pages are not sent.")
-        lost = [one.student for one in pulled.values() if one.student not in grades.by_student]
+        lost = [
+            name for one in pulled.values() if (name := folder_name(one.student)) not in grades.by_student
+        ]
         self.notes += sentences_about({"Fetched, but not graded": lost})
         #: Whether anything was sent before. The first push only shows what it would do.
         self.is_first = not self._record.sent

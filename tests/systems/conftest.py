@@ -1,18 +1,24 @@
-"""A course in a fake learning system, ``site``, which each file of tests chooses."""
+"""The lab's assignment in a fake learning system, ``site``, which each file of tests chooses."""
 
 from __future__ import annotations
 
 import pytest
 from requests.adapters import HTTPAdapter
 
-from tests.systems.fake_site import TOKEN, Course
+from autograder.cli.systems import system_of
+from tests.systems.fake_site import TOKEN
 
 
 @pytest.fixture
-def course(site, tmp_path, course_at, spec, make_result, monkeypatch):
+def system(site, course_at, monkeypatch):
+    """``system(assignment, policy, state)`` asks the site; ``policy`` is the rest of course.toml."""
     monkeypatch.setattr(HTTPAdapter, "send", site.send)
     monkeypatch.setenv(f"{site.name.upper()}_TOKEN", TOKEN)
-    monkeypatch.setattr("autograder.cli.systems.refuse_world_readable", lambda *_: None)  # tmp_path may be
-    made = Course(site, tmp_path / "submitted", course_at, spec, make_result)
-    made.write(*site.course_toml)
-    return made
+
+    def ask(assignment="2", policy="", state=""):
+        table = site.name.lower()
+        course = f'[{table}]\nsite = "{site.site}"\ncourse = "NLP-2026"\n[{table}.assignments]\n00 = {assignment}\n'
+        course_at(f"{policy}\n{course}")
+        return system_of(site.name, "00_warm_up", state)
+
+    return ask

@@ -1,80 +1,199 @@
-"""Against what Canvas's API documents: who is served, what is left alone, and that lateness counts once."""
+"""Canvas's class from answers as its API documents them: no real Canvas was at hand."""
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from autograder.course.policy_file import extension_of
+import pytest
+import requests
+
+from autograder.cli.systems import system_of
 from autograder.errors import UserError
-from autograder.systems.exchange import File
-from tests.systems.fake_canvas import ADA, BO, CY, LATE, ME, FakeCanvas
-from tests.systems.fake_site import LAB
+from autograder.systems.exchange import Attempt, Entry, File, New, Refused
+from tests.systems.fake_site import TOKEN, FakeSite, recorded
+
+ME, ADA, BO, CY, TOM = 1, 11, 12, 13, 16
+LATE = "[late]\npercent_per_day = 10\n[labs.00]\ndue = 2026-11-20T22:59:59"
+COURSE, WHEN, DUE, SITE = "/api/v1/courses/5", 1795100400, 1795215599, FakeSite.site
+PLACE = f"{COURSE}/assignments/70/submissions"
+NEW = New(7.5, "Good &amp; short.<br>Yes.", "lab.html", b"<p>page</p>")
+FILE = File("ada.ipynb", 9, WHEN, f"{SITE}/files/ada.ipynb")
+PAGE = File("lab.html", 9, WHEN, f"{SITE}/files/lab-2.html")
+
+
+def attached(name: str) -> dict[str, Any]:
+    return {"display_name": name, "size": 9, "url": f"{SITE}/files/{name}", "modified_at": "2026-11-19T15:00:00Z"}  # fmt: skip
+
+
+class FakeCanvas(FakeSite):
+    """A site with one course (5) and one assignment (70), handed in by ada and bo."""
+
+    name = "Canvas"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known = recorded("canvas")["assignment"]
+        whole = {**recorded("canvas")["submission"], "attachments": [attached("ada.ipynb")]}
+        self.submissions = {user: {**whole, "user_id": user} for user in (ADA, BO, CY, TOM)}
+        self.submissions[CY].update(attempt=None, submitted_at=None, attachments=[], submission_type=None)
+        upload = {"upload_url": "https://elsewhere.example/upload", "upload_params": {"key": "k"}}
+        self.answers = {
+            "GET /api/v1/users/self": {"id": ME},
+            "GET /api/v1/courses": [{"id": 5, "course_code": "NLP-2026"}, {"id": 6, "access_restricted_by_date": True}],
+            f"GET {COURSE}/assignments": [{**self.known, "id": 71, "name": "Essay"}, self.known],
+            f"GET {COURSE}/search_users": self._users,
+            f"GET {PLACE}": self._page,
+            f"PUT {PLACE}/11": {},
+            f"POST {PLACE}/11/comments/files": upload,
+            "POST /upload": (201, {}, b'while(1);{"id": 3}'),
+        }  # fmt: skip
+
+    def _users(self, asked: dict[str, str]) -> list[dict[str, Any]]:
+        if asked["enrollment_type[]"] != "student":
+            return [{"id": ME, "name": "Me"}, {"id": TOM, "name": "Tom"}]
+        assert asked["enrollment_state[]"] == "active" and asked["include[]"] == "email"
+        words = {"login_id": "ada", "email": None, "sis_user_id": "S1"}
+        return [
+            {"id": user, **words} for user in (ADA, BO, CY, TOM, 15)
+        ]  # 15, the test student, has no submission
+
+    def _page(self, asked: dict[str, str]) -> tuple[int, dict[str, str], Any]:
+        """Two submissions, and the address of the next two."""
+        start, found = int(asked.get("page", 0)), list(self.submissions.values())
+        more = {"Link": f'<{SITE}{PLACE}?page={start + 2}>; rel="next"'} if start + 2 < len(found) else {}
+        return 200, more, found[start : start + 2]
+
+    def sent(self) -> list[dict[str, Any]]:
+        """The fields of each change of a grade."""
+        return [fields for name, fields, _ in self.asked if name.startswith("PUT ")]
 
 
 @pytest.fixture
-def site():
+def site() -> FakeCanvas:
     return FakeCanvas()
 
 
-def test_pull_brings_active_students_their_newest_attempt_and_who_has_longer(course, site):
-    site.submissions[BO]["cached_due_date"] = "2026-11-23T22:59:59Z"  # a section's override, say
-    done = course.pull()
-    assert done.students == ["ada", "bo", "cy"]  # neither Tom, who teaches too, nor Di, whose place ended
-    assert done.handed_in == done.fetched == ["ada", "bo"] and course.time("ada") == "2026-11-19 15:00:11 UTC"
-    longer = extension_of(LAB, "bo")
-    assert longer is not None and longer.days == 3 and extension_of(LAB, "ada") is None
+def test_active_students_their_newest_attempt_and_who_has_longer(system, site):
+    site.submissions[BO].update(cached_due_date="2026-11-23T22:59:59Z", submission_type="online_text_entry")
+    made = system("70")
+    people, notes = made.people()
+    assert [one.user for one in people] == [ADA, BO, CY] and notes == []  # not Tom, who teaches too
+    attempts = [Attempt(2, WHEN, (FILE,)), Attempt(2, WHEN, (FILE,), typed=True), None]
+    assert people[0].words == ("ada", "S1") and [one.attempt for one in people] == attempts
+    dates = {ADA: DUE, BO: DUE + 3 * 86_400, CY: DUE}
+    assert made.due == DUE and made.due_dates(people, lambda *_: ()) == dates
+    site.known["due_at"] = None
+    assert system("70").due == DUE
+    first = next(fields for name, fields, _ in site.asked if name == f"GET {PLACE}")
+    assert first == {"per_page": "100", "include[]": "submission_comments"}
 
 
-def test_the_token_goes_to_the_site_alone(course, site):
-    system = course.system()
-    for host, is_own in ((site.site, True), ("https://elsewhere.example", False)):
-        system.read(File("x", 1, 0, f"{host}/files/x"))
-        assert ("Authorization" in site.headers) == is_own
+def comment(author: int, text: str, *files: str) -> dict[str, Any]:
+    return {"author_id": author, "comment": text, "attachments": list(map(attached, files))}
 
 
-def test_other_peoples_comments_stay_and_the_excused_are_left_alone(course, site):
-    site.comment(ADA, ME, "See me")
-    course.pull()
-    assert course.push() == [] and site.submissions[CY]["score"] is None
-    by_hand, ours = site.submissions[ADA]["submission_comments"]
-    assert by_hand["comment"] == "See me" and "one_hot: 4 of 4\nsoftmax: 3 of 6" in ours["comment"]
-    sent = len(site.put)
-    site.comment(ADA, ME, "Well done")
-    site.comment(BO, 2, "A colleague's page", site.file("a.html", 1))
-    assert course.push() == [] and len(site.put) == sent
-    assert course.push(1.0, 3.0) == [] and [site.submissions[user]["score"] for user in (ADA, BO)] == [8, 8]
-    site.submissions[ADA].update(excused=True)
-    site.submissions[BO].update(submission_comments=[])
-    plan = course.plan(2.0, 3.0)
-    assert plan[ADA].why == "the student is excused" and "somebody entered" in plan[BO].why
+OURS = comment(ME, "a <b>", "lab-2.html")
+ENTRIES = [
+    ({"score": 7.5}, Entry(7.5)),
+    ({"submission_comments": [OURS, comment(ME, "no page"), comment(2, "x", "x.html")]}, Entry(None, "a &lt;b&gt;", (PAGE,))),
+    ({"submission_comments": [comment(ME, "old", "x.html"), OURS]}, Entry(None, "a &lt;b&gt;", (PAGE,))),
+    ({"excused": True}, Entry(locked="the student is excused")),
+    ({"score": 6, "points_deducted": 1.5}, Entry(7.5, is_settled=False)),
+]  # fmt: skip
 
 
-def test_lateness_counts_once(course, site):
-    site.deducts = {ADA: 6}
-    course.pull()
-    assert course.push() == [] and site.submissions[ADA]["score"] == 14
-    assert [user for user, fields in site.put if "submission[late_policy_status]" in fields] == [ADA]
-    site.deducts = {ADA: 6}
-    course.write("70", "")  # the course takes nothing off: Canvas's own policy holds
-    assert course.push(2.0, 3.0) == [] and site.submissions[ADA]["score"] == 4
-    assert course.plan(2.0, 3.0)[ADA].what == "as it is"
-    course.write("70", LATE)
-    assert course.push(2.0, 3.0) == [] and site.submissions[ADA]["score"] == 10
+@pytest.mark.parametrize(("changes", "entry"), ENTRIES)
+def test_an_entry_is_the_grade_and_our_own_newest_comment_with_a_page(system, site, changes, entry):
+    made = system("70", LATE)
+    site.submissions[ADA].update(changes)
+    assert made.entries({ADA: 2, 99: 0}, lambda *_: ()) == {ADA: entry, 99: Entry()}
+
+
+def test_a_grade_is_sent_with_its_page_as_a_comment_and_the_token_to_the_site_alone(system, site):
+    made, site.answers["GET /files/x"] = system("70"), b"content"
+    made.send(ADA, 2, NEW, Entry())
+    made.send(ADA, 2, New(3, "x"), Entry())
+    sent = {
+        "submission[posted_grade]": "7.5", "comment[file_ids][]": "3", "comment[text_comment]": "Good & short.\nYes.",
+        "comment[attempt]": "2",
+    }  # fmt: skip
+    assert site.sent() == [sent, {"submission[posted_grade]": "3"}]
+    uploads = [(fields, files) for name, fields, files in site.asked if name.startswith("POST")]
+    place = {"name": "lab.html", "size": "11", "on_duplicate": "rename"}
+    assert uploads == [(place, {}), ({"key": "k"}, {"lab.html": NEW.page})]
+    for host, is_own in ((SITE, True), ("https://elsewhere.example", False)):
+        assert made.read(File("x", 1, 0, f"{host}/files/x")) == b"content"
+        assert (site.headers.get("Authorization") == f"Bearer {TOKEN}") == is_own
+    site.answers["POST /upload"] = (422, {}, b"{}")
+    with pytest.raises(Refused, match=r"did not take the file lab.html"):
+        made.send(ADA, 2, NEW, Entry())
+    assert "Authorization" not in site.headers
+
+
+def test_lateness_counts_once(system, site):
+    site.answers[f"PUT {PLACE}/11"] = {"points_deducted": 6}
+    system("70", LATE).send(ADA, 2, New(7, "x"), Entry())
+    assert site.sent() == [{"submission[posted_grade]": "7"}, {"submission[late_policy_status]": "none"}]
+    site.submissions[ADA].update(score=1, points_deducted=6)
+    made = system("70")  # the course takes nothing off: Canvas's own policy holds
+    made.send(ADA, 2, New(7, "x"), Entry())
+    assert len(site.sent()) == 3 and made.entries({ADA: 2}, lambda *_: ()) == {ADA: Entry(7.0)}
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
         ({"grading_type": "pass_fail"}, "takes no points"),
+        ({"points_possible": None}, "takes no points"),
         ({"moderated_grading": True}, "moderated grading"),
         ({"anonymize_students": True}, "graded anonymously"),
         ({"group_category_id": 3}, "one grade for the members of a group"),
         ({"name": "Essay"}, "write one of these numbers: “Essay” (71), “Essay” (70)"),
     ],
 )
-def test_an_assignment_that_cannot_be_graded_is_one_sentence(course, site, changes, said):
-    site.assignment.update(changes)
-    course.write('"Essay"' if "name" in changes else "70")
+def test_an_assignment_that_cannot_be_graded_is_one_sentence(system, site, changes, said):
+    made = system("70")
+    made.require_gradable()
+    assert (made.title, made.most, made.key, made.notes) == ("Warm-up", 30.0, f"{SITE} assignment 70", ())
+    site.known.update(post_manually=True)
+    assert "before you post the assignment's grades" in system("70").notes[0]
+    site.known.update(changes)
     with pytest.raises(UserError) as error:
-        course.system().require_gradable()
+        system('"Essay"' if "name" in changes else "70").require_gradable()
     assert said in str(error.value)
+
+
+def test_the_token_is_in_a_file_that_nobody_else_may_read_and_no_refusal_shows_it(
+    system, site, monkeypatch, tmp_path
+):
+    system("70")
+    monkeypatch.delenv("CANVAS_TOKEN")
+    monkeypatch.setattr("autograder.systems.exchange.course_file", lambda: tmp_path / "course.toml")
+    file = tmp_path / ".canvas-token"
+
+    def refused(said: str) -> str:
+        with pytest.raises(UserError, match=said) as error:
+            system_of("Canvas", "00_warm_up")
+        return str(error.value)
+
+    refused(r"CANVAS_TOKEN or the file .*\.canvas-token")
+    file.write_text("two words")
+    file.chmod(0o644)
+    refused("chmod 600")
+    file.chmod(0o600)
+    refused("copy it again")
+    file.write_text(TOKEN + "\n")
+    assert system_of("Canvas", "00_warm_up") and site.headers["Authorization"] == f"Bearer {TOKEN}"
+
+    def dead(_: dict[str, Any]) -> None:
+        raise requests.ConnectionError("no line")
+
+    for status, more, said in (
+        (401, {"WWW-Authenticate": "Bearer"}, "does not know the token: make a new one"),
+        (403, {}, "Canvas refuses: status 403."),
+        (429, {}, "too many requests"),
+    ):
+        site.answers["GET /api/v1/users/self"] = status, more, b""
+        refused(said)
+    site.answers["GET /api/v1/users/self"] = dead
+    assert TOKEN not in refused(r"cannot be reached .* run the same command again")

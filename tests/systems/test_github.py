@@ -13,7 +13,7 @@ from autograder.errors import UserError
 from autograder.files import timestamp_in
 from autograder.systems import github
 from autograder.systems.pull import Pull
-from tests.systems.fake_site import LAB, handed_in
+from tests.systems.test_pull_and_push import LAB, NOTEBOOK
 
 COURSE = '[github]\nsite = "https://github.com/nlp"\nroster = "accounts.csv"\n[github.assignments]\n00 = "warm-up"\n'
 ROSTER = "identifier,github_username,github_id,name\nada,Ada-L,7,Ada\nbo,bob,8,Bo\ncy,,,Cy\ndi,didi,9,Di\n"
@@ -54,7 +54,7 @@ def commit(tmp_path):
 def test_pull_files_each_repository_under_the_rosters_name_with_its_last_commits_time(
     pulled, commit, tmp_path, monkeypatch
 ):
-    commit("Ada-L", f"labs/{LAB}.ipynb", handed_in("a"), 18)
+    commit("Ada-L", f"labs/{LAB}.ipynb", NOTEBOOK, 18)
     commit("Ada-L", "README.md", b"later", 25)
     commit("bob", "notes.txt", b"no notebook", 19)
     done = pulled()
@@ -63,7 +63,7 @@ def test_pull_files_each_repository_under_the_rosters_name_with_its_last_commits
     said = " ".join(done.notes)
     assert "can read, or one beyond 128 MB: di." in said and "without an account: cy" in said
     assert "a student can set" in said and pulled().fetched == []
-    commit("Ada-L", f"labs/{LAB}.ipynb", handed_in("b"), 26)
+    commit("Ada-L", f"labs/{LAB}.ipynb", NOTEBOOK + b" ", 26)
     assert pulled().fetched == ["ada"]
     monkeypatch.setattr(github, "LARGEST", 100_000)
     commit("bob", "noise.bin", os.urandom(200_000), 20)

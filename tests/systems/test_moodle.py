@@ -1,184 +1,203 @@
-"""Against what a real Moodle answered: who is served, what is left alone, and what that Moodle does without a word."""
+"""Moodle's class from what a real Moodle answered: who is served, what is known of an entry, and what is asked and sent."""
 
 from __future__ import annotations
 
-import json
+from typing import Any
 
 import pytest
 
-from autograder.course.policy_file import course_file, extension_of, extensions_file, settings, use
+from autograder.cli.systems import system_of
+from autograder.course.policy_file import course_file, use
 from autograder.errors import UserError
-from autograder.systems.exchange import File, Refused
-from tests.systems.fake_moodle import ANNE, DORA, OTTO, RAVI, RITA, SEAN, SUSI, FakeMoodle, words
-from tests.systems.fake_site import LAB, TOKEN, recorded
+from autograder.systems.exchange import Attempt, Entry, File, New, Refused
+from tests.systems.fake_site import TOKEN, FakeSite, recorded
+
+TEACHER, ANNE, SEAN, RAVI, OTTO, DORA, SUSI, RITA = 3, 4, 5, 15, 18, 19, 24, 28
+NEW = New(7.5, "Good.<br>", "lab.html", b"<p>page</p>")
+FILES = "/webservice/pluginfile.php/36"
+PAGE = File("lab.html", 9, 1, f"http://127.0.0.1:8081{FILES}/lab.html")
+LISTS = ("mod_assign_get_submissions", "mod_assign_list_participants", "mod_assign_get_user_flags")
+
+
+class FakeMoodle(FakeSite):
+    """A site with the recorded answers for an assignment, whose settings tests may change."""
+
+    name = "Moodle"
+
+    def __init__(self) -> None:
+        super().__init__()
+        enrolled, courses = recorded("core_enrol_get_enrolled_users"), recorded("mod_assign_get_assignments")
+        able = {
+            "onlyactive": [one for one in enrolled if one["id"] != SUSI],
+            "withcapability": [one for one in enrolled if one["id"] == TEACHER],
+        }
+        self.settings = courses["courses"][0]["assignments"][0]
+        self.item = {"cmid": 2, "gradeisoverridden": False, "gradeislocked": False}
+        self.answers = {
+            "core_course_get_courses_by_field": lambda asked: {"courses": [{"id": 2}] * (asked["value"] == "NLP-2026")},
+            "core_enrol_get_enrolled_users": lambda asked: able[asked["options[0][name]"]],
+            "mod_assign_get_assignments": courses,
+            "mod_assign_get_grades": recorded("a24-mod_assign_get_grades"),
+            "mod_assign_get_submission_status": recorded("a24-mod_assign_get_submission_status-rita"),
+            "mod_assign_save_grade": None,
+            "gradereport_user_get_grade_items": {"usergrades": [{"gradeitems": [{"itemtype": "course"}, self.item]}]},
+            "POST /webservice/upload.php": [{"itemid": 100}],
+            **{name: recorded(f"a24-{name}") for name in LISTS},
+        }  # fmt: skip
+
+    def fields(self, function: str) -> list[dict[str, Any]]:
+        """The fields of all calls of a function, without those that every call has."""
+        calls = [fields for name, fields, _ in self.asked if name == function]
+        return [{key: call[key] for key in call if not key.startswith(("ws", "moodlewsrest"))} for call in calls]  # fmt: skip
 
 
 @pytest.fixture
-def site():
+def site() -> FakeMoodle:
     return FakeMoodle()
 
 
-@pytest.fixture
-def pulled(course, site):
-    """A small class whose notebooks are here."""
-    site.only(ANNE, SEAN, 9)
-    course.pull()
-    return course
+def track(things, *_):
+    return things
 
 
-def test_pull_lays_out_the_class_as_grading_reads_it(course, site):
-    site.participants[1].append({"id": 27, "fullname": "Leo Lehrer", "email": "lehrer@uni.example"})
-    done = course.pull()
-    folders = {folder.name for folder in course.submitted.iterdir() if folder.is_dir()}
-    assert len(folders) == 23 and folders == set(done.students)
-    assert not {words(SUSI), "lehrer@uni.example"} & folders  # suspended; staff
-    assert len(done.handed_in) == len(done.fetched) == 19
-    times = [course.time(words(user)) for user in (ANNE, 9, RITA)]  # Rita's: of the attempt before
-    assert times == ["2026-11-19 16:03:12 UTC", "2026-11-20 23:20:00 UTC", "2026-11-10 08:00:00 UTC"]
-    assert not list((course.submitted / words(DORA) / LAB).iterdir())  # a draft
-    said = " ".join(done.notes)
-    assert "not fetched: Dora Draft" in said and "so the one before it was taken: Rita" in said
-    assert f"{words(OTTO)} typed a text into Moodle" in said
-    site.only(ANNE, DORA, OTTO, RITA)
-    assert course.push() == [] and set(site.entries) == {(ANNE, 0)}
-    assert "a new attempt is open" in course.plan()[RITA].why
-    assert course.plan()[OTTO].why == "handed in nothing that is graded here"
+def test_who_may_hand_in_and_what_they_handed_in(system, site):
+    site.answers["mod_assign_list_participants"].append({"id": TEACHER, "fullname": "Tina", "email": "t@uni"})
+    found, notes = system().people()
+    attempts = {one.user: one.attempt for one in found}
+    assert len(attempts) == len(found) == 23 and not {SUSI, TEACHER} & set(attempts)  # suspended; staff
+    assert next(one for one in found if one.user == ANNE).words == ("amueller@uni.example", "00123")
+    place, name = f"http://127.0.0.1:8081{FILES}/assignsubmission_file/submission_files/1", "07_self_attention.ipynb"  # fmt: skip
+    file = File(name, 56933, 1795692639, f"{place}/{name}")
+    assert attempts[ANNE] == Attempt(0, 1795104192, (file,), typed=True)
+    assert attempts[OTTO].typed and not attempts[OTTO].files and attempts[DORA] is None
+    assert attempts[RITA].open and attempts[RITA].when == 1794297600, "of the attempt before the open one"
+    assert notes[0] == "Drafts, which nobody handed in, were not fetched: Dora Draft."
+    assert "is open, so the one before it was taken" in notes[1] and "Rita Reopened" in notes[1]
+    asked = {"assignid": "1", "groupid": "0", "filter": "", "skip": "0", "limit": "0"}
+    assert site.fields("mod_assign_list_participants") == [asked]
 
 
-def test_extensions_and_overrides_are_the_courses_and_the_longer_one_counts(course, site):
-    extensions_file().write_text(f"lab,student,days\n00,{words(RAVI)},9\n", encoding="utf-8")
-    site.due[ANNE] = 0
-    site.only(ANNE, SEAN, 9, RAVI)
-    notes = " ".join(course.pull().notes)
-    due, longer = settings().due(LAB), extension_of(LAB, words(SEAN))
-    assert due is not None and longer is not None
-    assert f"{settings().local(due + longer):%Y-%m-%d %H:%M}" == "2026-11-23 23:59"
-    assert (extension_of(LAB, words(RAVI)) or longer).days == 9 and extension_of(LAB, words(9)) is None
-    assert f"extensions.csv than in Moodle, which counts: {words(RAVI)}" in notes
-    assert f"Never due in Moodle, so give them an extension in course.toml: {words(ANNE)}" in notes
-    before = extensions_file().read_text(encoding="utf-8")
-    course.pull()
-    assert extensions_file().read_text(encoding="utf-8") == before
-    for due, said in (
-        ("", "write `due = 2026-11-20T23:59:00` under [labs.00]"),
-        ("due = 2026-11-19", "2026-11-19T23:59:59, which counts"),
-    ):
-        extensions_file().unlink()
-        course.write("2", f"[labs.00]\n{due}")
-        assert said in " ".join(course.pull().notes)
-        assert extension_of(LAB, words(RAVI)) is not None and extension_of(LAB, words(9)) is None
+def test_blind_marking_brings_no_name(system, site):
+    site.answers |= {name: recorded(f"blind-{name}") for name in LISTS}
+    people, notes = system("4").people()
+    assert people[0].words == ("participant_50",)
+    named = [one[key] for one in recorded("core_enrol_get_enrolled_users") for key in ("lastname", "email")]
+    assert not any(name in f"{people}{notes}" for name in named)
 
 
-def test_a_pull_that_is_cut_off_goes_on_where_it_was(course, site):
-    site.files_left = 7
-    with pytest.raises(UserError, match=r"cannot be reached .* run the same command again"):
-        course.pull()
-    site.files_left = 99
-    here = len(list(course.submitted.rglob("*.ipynb")))
-    assert 0 < here == 19 - len(course.pull().fetched)
-
-
-@pytest.mark.parametrize(
-    ("happens", "why", "note"),
-    [
-        (lambda site: site.enter(ANNE, comment="<p>See me</p>"), "somebody entered this", ""),
-        (lambda site: site.overridden.add(ANNE), "the grade is overridden in the gradebook", ""),
-        (lambda site: site.assignment().update(grade=2), "above the maximum of 2", ""),
-        (
-            lambda site: site.submission(ANNE).update(status="new"),
-            "nothing is handed in in Moodle",
-            "has nothing handed in there any more",
-        ),
-        (lambda site: site.suspended.add(ANNE), "no active student", "No active students of Moodle any more"),
-    ],
-)
-def test_what_a_person_did_in_moodle_since_is_left_alone_and_said(pulled, site, happens, why, note):
-    pulled.push()
-    happens(site)
-    before = dict(site.entries[ANNE, 0])
-    points = (4.0, 40.0) if "maximum" in why else (2.0, 3.0)
-    row = pulled.plan(*points)[ANNE]
-    assert row.what == "left out" and why in row.why
-    assert pulled.push(*points) == [] and site.entries[ANNE, 0] == before
-    assert not note or any(note in said and words(ANNE) in said for said in pulled.pull().notes)
-
-
-def test_the_class_list_names_the_folders_and_two_of_one_name_stay_apart(course, site):
-    (course_file().with_name("roster.csv")).write_text(
-        "student,email,ID number\nanne,amueller@uni.example,\nx,x@uni.example,\n"
-    )
-    course.write("2", 'roster = "roster.csv"')
-    site.participants[1][1].update(email="twin@uni.example")
-    site.participants[1][2].update(email="TWIN@uni.example")
-    done = course.pull()
-    assert "anne" in done.students and {"twin@uni.example_14", "TWIN@uni.example_9"} <= set(done.students)
-    assert "On the class list, but not a student in Moodle: x" in " ".join(done.notes)
-    course.write("2")
-    assert course.pull().students == done.students, "a folder's name stays"
-
-
-def test_blind_marking_brings_no_name(course):
-    course.write("4")
-    done = course.pull()
-    assert "participant_50" in done.students
-    text = json.dumps(done.notes) + "".join(str(path) for path in course.submitted.rglob("*"))
-    people = recorded("core_enrol_get_enrolled_users")
-    assert not any(one[name] in text for one in people for name in ("lastname", "email"))
-
-
-def test_each_member_of_a_group_has_its_notebook_and_a_grade_of_their_own(course, site):
-    site.assignment()["teamsubmission"] = 1
-    site.submission(SEAN).update(userid=0, groupid=1)
-    for one in site.participants[1]:
+def test_a_groups_attempt_is_each_members(system, site):
+    site.settings["teamsubmission"] = 1
+    [submissions] = site.answers["mod_assign_get_submissions"]["assignments"]
+    next(one for one in submissions["submissions"] if one["userid"] == SEAN).update(userid=0, groupid=1)
+    for one in site.answers["mod_assign_list_participants"]:
         one["groupid"] = 1 if one["id"] in (ANNE, SEAN) else 9
-    assert set(course.pull().handed_in) == {words(ANNE), words(SEAN)}
-    assert course.time(words(ANNE)) == course.time(words(SEAN)) == "2026-11-26 11:31:10 UTC"
-    site.enter(SEAN, comment="only a word")
-    site.submissions[1]["assignments"][0]["submissions"].append(
-        {"userid": SEAN, "groupid": 9, "attemptnumber": 0, "status": "new"}
-    )
-    assert course.push() == []
-    assert [site.entries[user, 0]["grade"] for user in (ANNE, SEAN)] == [11.2, None]
+    attempts = {one.user: one.attempt for one in system().people()[0] if one.attempt is not None}
+    assert set(attempts) == {ANNE, SEAN} and attempts[ANNE] == attempts[SEAN]
 
 
-def test_a_new_page_leaves_other_files_and_a_lost_answer_leaves_the_entry_ours(pulled, site):
-    site.drops.add("answer")
-    with pytest.raises(UserError, match="run the same command again"):
-        pulled.push()
-    site.drops.clear()
-    [(user, _)] = site.entries
-    site.entries[user, 0]["files"]["by hand.txt"] = b"a note"
-    assert pulled.push(2.0, 3.0) == [] and site.entries[user, 0]["grade"] == 8.0
-    assert set(site.entries[user, 0]["files"]) == {f"{LAB}.html", "by hand.txt"}
-    assert b"softmax" in site.entries[user, 0]["files"][f"{LAB}.html"]
-    site.entries.clear()
-    site.drops = {"files"}
-    assert ["the feedback page did not" in trouble for trouble in pulled.push()] == [True] * 3
+def test_due_dates_have_overrides_and_extensions(system, site):
+    own = {"5": recorded("a100-mod_assign_get_participant-override")["duedate"], "4": 0}
+    site.answers["mod_assign_get_participant"] = lambda asked: {
+        "duedate": own.get(asked["userid"], 1795215540)
+    }
+    made = system()
+    people = [one for one in made.people()[0] if one.user in (ANNE, SEAN, RAVI, DORA)]
+    dates = {ANNE: 0, SEAN: own["5"], RAVI: 1795561140, DORA: 1795215540}
+    assert made.due == 1795215540 and made.due_dates(people, track) == dates
+    assert {"assignid": "1", "userid": "5", "embeduser": "0"} in site.fields("mod_assign_get_participant")
 
 
-def test_a_marking_workflow_needs_a_state_and_hides_what_is_compared(pulled, site):
-    site.assignment()["markingworkflow"] = 1
+def status(comment: str = "", attempt: int = 0, grade: str | None = "14.50000") -> dict[str, Any]:
+    """What a teacher gets of somebody's graded attempt."""
+    file = {
+        "filename": "lab.html",
+        "filepath": "/",
+        "filesize": 9,
+        "timemodified": 1,
+        "fileurl": PAGE.address,
+    }
+    plugins = [
+        {"type": "comments", "editorfields": [{"name": "comments", "text": comment}]},
+        {"type": "file", "fileareas": [{"area": "feedback_files", "files": [file]}]},
+    ]
+    facts = {"attemptnumber": attempt, "grade": grade, "timemodified": 7}
+    return {"feedback": {"grade": facts, "plugins": plugins}}
+
+
+def test_an_entry_is_what_a_person_would_see(system, site):
+    listed = Entry(14.5, "", (), 1795693899)
+    for answer, entry in (
+        (status("<p>Well</p>"), Entry(14.5, "<p>Well</p>", (PAGE,), 7)),
+        (status(grade="0.00000"), Entry(0.0, "", (PAGE,), 7)),
+        (status(grade="-1.00000"), Entry(None, "", (PAGE,), 7)),
+        (status(grade=None), Entry(None, "", (PAGE,), 7)),
+        (status(attempt=1), listed),  # of another attempt: what the list of grades says counts
+        ({}, listed),
+    ):
+        site.answers["mod_assign_get_submission_status"] = answer
+        assert system().entries({ANNE: 0}, track) == {ANNE: entry}
+    asked = {"assignid": "1", "userid": "4", "moodlewssettingraw": "1"}
+    assert site.fields("mod_assign_get_submission_status")[0] == asked
+    assert site.fields("gradereport_user_get_grade_items")[0] == {"courseid": "2", "userid": "4"}
+
+
+def test_an_earlier_attempts_entry_and_none_and_one_that_the_gradebook_locks(system, site):
+    assert system().entries({RITA: 0}, track) == {RITA: Entry(5.0, "", (), 1794384000)}
+    site.answers["mod_assign_get_grades"] = {"assignments": [], "warnings": []}
+    for word in ("", "locked", "overridden"):
+        site.item[f"gradeis{word}"] = True
+        locked = f"the grade is {word} in the gradebook" if word else ""
+        assert system().entries({RITA: 3}, track) == {RITA: Entry(locked=locked)}
+
+
+def test_a_marking_workflow_needs_a_state_and_hides_what_is_compared(system, site):
+    with pytest.raises(UserError, match="no marking workflow: leave --state out"):
+        system(state="released").require_gradable()
+    site.settings["markingworkflow"] = 1
     with pytest.raises(UserError, match=r"with --state what the grades are, one of notmarked, .*released"):
-        pulled.system().require_gradable()
-    pulled.system("released").require_gradable()
-    assert pulled.push(state="inreview") == [] and site.states[ANNE] == "inreview"
-    assert {row.what for row in pulled.plan(state="inreview").values()} == {"as it is"}
-    assert pulled.plan(state="released")[SEAN].what == "change"
-    site.enter(ANNE, comment="a word that nobody may read yet")
-    assert "somebody" in pulled.plan(2.0, 3.0, state="inreview")[ANNE].why
-    assert pulled.push(2.0, 3.0, state="released") == [] and site.entries[SEAN, 0]["grade"] == 8.0
+        system().require_gradable()
+    released, [flags] = system(state="released"), site.answers["mod_assign_get_user_flags"]["assignments"]
+    released.require_gradable()
+    site.answers["mod_assign_get_submission_status"] = {}
+    hidden = Entry(14.5, None, (), 1795693899, is_settled=False)
+    assert released.entries({ANNE: 0}, track)[ANNE] == hidden
+    next(one for one in flags["userflags"] if one["userid"] == ANNE)["workflowstate"] = "released"
+    site.answers["mod_assign_get_submission_status"] = status("Well")
+    assert released.entries({ANNE: 0}, track)[ANNE] == Entry(14.5, "Well", (PAGE,), 7)
+    released.send(ANNE, 0, NEW, Entry())
+    assert site.fields("mod_assign_save_grade")[0]["workflowstate"] == "released"
 
 
-def test_an_assignment_without_points_or_comments_or_files_or_students_is_said(pulled, site):
-    site.assignment().update(grade=-3)
+def test_a_grade_is_sent_with_its_page_beside_other_peoples_files(system, site):
+    site.answers[f"POST {FILES}/by%20hand.txt"] = b"a note"
+    by_hand = File("by hand.txt", 6, 1, f"https://moodle.uni.edu{FILES}/by hand.txt", "/sub/")
+    system().send(ANNE, 2, NEW, Entry(files=(PAGE, by_hand)))
+    sent = {
+        "assignmentid": "1", "userid": "4", "grade": "7.5", "attemptnumber": "2", "addattempt": "0", "workflowstate": "",
+        "applytoall": "0", "plugindata[assignfeedbackcomments_editor][text]": "Good.<br>",
+        "plugindata[assignfeedbackcomments_editor][format]": "1",
+    }  # fmt: skip
+    system().send(ANNE, 2, New(7.5, "Good.<br>"), Entry(files=(PAGE, by_hand)))
+    assert site.fields("mod_assign_save_grade") == [sent | {"plugindata[files_filemanager]": "100"}, sent]
+    assert [(fields, files) for name, fields, files in site.asked if name.endswith("upload.php")] == [
+        ({"token": TOKEN, "itemid": "0", "filepath": "/"}, {"lab.html": NEW.page}),
+        ({"token": TOKEN, "itemid": "100", "filepath": "/sub/"}, {"by hand.txt": b"a note"}),
+    ]
+    site.answers["POST /webservice/upload.php"] = []
+    with pytest.raises(Refused, match=r"did not take the file lab.html: is it larger"):
+        system().send(ANNE, 2, NEW, Entry())
+
+
+def test_what_an_assignment_takes(system, site):
+    made = system()
+    made.require_gradable()
+    assert (made.title, made.most, made.key) == ("07 self-attention", 24.0, f"{site.site} assignment 2")
+    assert made.takes_comments and made.takes_files
+    site.settings.update(grade=-3, configs=[])
+    made = system()
+    assert not made.takes_comments and not made.takes_files
     with pytest.raises(UserError, match="takes no points"):
-        pulled.system().require_gradable()
-    site.assignment().update(grade=24, configs=[])
-    assert pulled.push() == [] and site.entries[ANNE, 0]["files"] == {}
-    assert len([note for note in pulled.notes if "switched off" in note]) == 2
-    site.only()
-    with pytest.raises(UserError, match=r"no student of “07 self-attention”: .* see all groups"):
-        pulled.pull()
+        made.require_gradable()
 
 
 @pytest.mark.parametrize(
@@ -187,30 +206,44 @@ def test_an_assignment_without_points_or_comments_or_files_or_students_is_said(p
         ("[moodle]", "[x]", "“moodle.site”: field required"),
         ("00 = 2", "00 = 77", "Moodle has 0 of that name; write one of these numbers: “07 self-attention” (2)"),
         ("00 = 2", "01 = 2", "does not say which assignment of Moodle lab 00 is"),
-        ("00 = 2", "77 = 2", "line 8: “moodle.assignments.77”: there is no lab “77”"),
-        ("NLP-2026", "NLP-1", "course “NLP-1”, and Moodle has 0"),
+        ("00 = 2", "77 = 2", "line 6: “moodle.assignments.77”: there is no lab “77”"),
+        ("NLP-2026", "NLP-1", "course “NLP-1”, and Moodle has 0 of that name"),
         ("https://", "http://", "the token would travel in the clear"),
         ("https://", "https://me:secret@", "no address of a site's front page"),
     ],
 )  # fmt: skip
-def test_a_mistake_in_course_toml_is_one_sentence(course, old, new, said):
+def test_a_mistake_in_course_toml_is_one_sentence(system, old, new, said):
+    system()
     file = course_file()
     file.write_text(file.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     use(None)
     with pytest.raises(UserError) as error:
-        course.system()
+        system_of("Moodle", "00_warm_up")
     assert said in str(error.value)
 
 
-def test_a_refusal_says_what_to_do_and_no_redirect_is_followed(course, site, monkeypatch):
-    assert TOKEN not in repr(vars(course.system()))
-    with pytest.raises(Refused, match="an address on another site"):
-        course.system().read(File("x", 1, 0, "https://elsewhere.example/x"))
-    site.redirects = True
-    with pytest.raises(UserError, match=r"status 301: write the address .*elsewhere"):
-        course.system()
-    site.redirects = False
-    monkeypatch.setenv("MOODLE_TOKEN", "wrong")
-    with pytest.raises(Refused, match=r"Invalid token .*; make a new token") as refused:
-        course.system()
-    assert "wrong" not in str(refused.value)
+def test_a_refusal_says_what_to_do_and_the_token_goes_to_the_site_alone(system, site):
+    made = system()
+    assert TOKEN not in repr(vars(made))
+    site.answers[f"POST {FILES}/x"] = b'{"error":"No access"}'
+    for place, said in (("/x", "an address on another site"), (f"{FILES}/x", "to give a file: No access")):
+        with pytest.raises(Refused, match=said):
+            made.read(File("x", 1, 0, f"https://elsewhere.example{place}"))
+    warning = {"warningcode": "1", "message": "No access rights."}
+    site.answers["mod_assign_get_grades"] = {"assignments": [], "warnings": [warning]}
+    with pytest.raises(Refused, match="refuses to show the assignment: No access rights"):
+        made.entries({ANNE: 0}, track)
+    invalid = {"exception": "x", "errorcode": "invalidtoken", "message": f"Invalid token {TOKEN}."}
+    for answer, said in (
+        (invalid, "Invalid token …; make a new token"),
+        (
+            (301, {"Location": "https://elsewhere.example/"}, b""),
+            r"status 301: write the address .*elsewhere",
+        ),
+        ((503, {}, b""), "status 503: try again later"),
+        (b"<html>", "does not answer as Moodle's web services do"),
+    ):
+        site.answers["core_course_get_courses_by_field"] = answer
+        with pytest.raises(UserError, match=said) as refused:
+            system()
+        assert TOKEN not in str(refused.value)
