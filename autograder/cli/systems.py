@@ -14,44 +14,24 @@ from rich.table import Table
 from autograder.cli.rewrite import results_and_marks
 from autograder.cli.say import say, shown
 from autograder.course.lists import sentences_about
-from autograder.course.policy_file import course_file, settings, spec
-from autograder.errors import UserError
+from autograder.course.policy_file import spec
 from autograder.pages.render import points
 from autograder.run.world_readable import refuse_world_readable
 from autograder.systems.canvas import Canvas
-from autograder.systems.exchange import System, token
 from autograder.systems.github import GitHub
 from autograder.systems.moodle import Moodle
 from autograder.systems.pull import Pull
 from autograder.systems.push import Push, Row, grades_of
 
-
-def system_of(name: str, lab: str, state: str = "") -> System:
-    """The lab's assignment in the learning system that course.toml names."""
-    policy = getattr(settings(), name.lower())
-    if policy is None:
-        raise UserError(f"course.toml says nothing of {name}: write [{name.lower()}] (docs/run_a_course.md).")
-    wanted = policy.assignment(lab)
-    if wanted is None:
-        raise UserError(
-            f"course.toml does not say which assignment of {name} lab {lab[:2]} is: write `{lab[:2]} = …` under "
-            f"[{name.lower()}.assignments], its name there or the number in the address of its page."
-        )
-    if state and name != "Moodle":
-        raise UserError("Only Moodle has a marking workflow: leave out --state.")
-    if name == "GitHub":
-        return GitHub(policy.site, str(wanted), course_file().parent / policy.roster, lab)
-    if name == "Canvas":
-        counts_lateness = settings().has_late_rule(lab) and settings().due(lab) is not None
-        return Canvas(policy.site, token(name), policy.course, wanted, counts_lateness=counts_lateness)
-    return Moodle(policy.site, token(name), policy.course, wanted, state)
+#: The learning systems by name.
+SYSTEMS = {one.name: one for one in (Moodle, Canvas, GitHub)}
 
 
 def pull(name: str, lab: str, submitted: Path, console: Console) -> None:
     """Fetch a lab's submissions, and print a summary."""
     refuse_world_readable(submitted)
     with console.status(f"asking {name} …"):
-        system = system_of(name, lab)
+        system = SYSTEMS[name](lab)
     done = Pull(system, submitted, lab, partial(_track, console))
     done.run()
     say(console, "pull", done=done, title=system.title, submitted=submitted)
@@ -71,7 +51,7 @@ def push(
     """Print what a push changes, and send it if requested or if done before. Returns whether everything arrived."""
     results, marks = results_and_marks(lab, out)
     with console.status(f"asking {name} …"):
-        system = system_of(name, lab, state)
+        system = SYSTEMS[name](lab, state)
         system.require_gradable()
     failed = [one.student for one in results if one.fault]
     grades = grades_of(spec(lab), [one for one in results if not one.fault], marks)

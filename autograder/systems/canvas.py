@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from pydantic import SecretStr
-
+from autograder.course.policy_file import settings
 from autograder.errors import UserError
 from autograder.systems import exchange
 from autograder.systems.exchange import Attempt, Entry, File, New, Person, Refused, Track
@@ -23,27 +22,25 @@ _WORDS = ("login_id", "email", "sis_user_id")
 
 
 class Canvas(exchange.System):
-    """One assignment. ``course`` and ``assignment`` are Canvas's numbers or names.
-
-    ``counts_lateness``: whether sent grades already include late penalties, so that Canvas must subtract nothing.
-    """
+    """One assignment. course.toml gives Canvas's number or name of course and assignment."""
 
     name = "Canvas"
 
-    def __init__(
-        self, site: str, token: SecretStr, course: int | str, assignment: int | str, *, counts_lateness: bool
-    ) -> None:
-        self._site, self._token, self._counts_lateness = site, token, counts_lateness
+    def __init__(self, lab: str, state: str = "") -> None:
+        super().__init__(lab, state)
+        self._token, course = exchange.token("Canvas"), self._policy.course
+        #: Whether sent grades already include late penalties, so that Canvas must subtract nothing.
+        self._counts_lateness = settings().has_late_rule(lab) and settings().due(lab) is not None
         self._me = self._json("GET", "users/self")["id"]
         if not isinstance(course, int):
             codes = {one["id"]: one.get("course_code") or "" for one in self._list("courses")}
-            course = exchange.chosen("Canvas", "course", course, codes)
+            course = self._chosen("course", course, codes)
         self._users, place = f"courses/{course}/search_users", f"courses/{course}/assignments"
         there = {one["id"]: one for one in self._list(place, override_assignment_dates="false")}
         names = {number: one["name"] for number, one in there.items()}
-        number = exchange.chosen("Canvas", "assignment", assignment, names)
+        number = self._chosen("assignment", self._wanted, names)
         self._known, self._place = there[number], f"{place}/{number}/submissions"
-        self.key, self.title = f"{site} assignment {number}", names[number]
+        self.key, self.title = f"{self._site} assignment {number}", names[number]
         if self._known.get("anonymize_students"):
             raise UserError(
                 "The assignment is graded anonymously: Canvas does not say who handed in before its grades are posted."
@@ -73,7 +70,7 @@ class Canvas(exchange.System):
 
     def _json(self, method: str, place: str, **data: Any) -> Any:
         content, _ = self._ask(method, f"{self._site}/api/v1/{place}", data=data)
-        return exchange.parsed(content, self._site, "Canvas")
+        return self._parsed(content)
 
     def _list(self, place: str, **parameters: Any) -> list[dict[str, Any]]:
         """All pages of a list."""
@@ -81,7 +78,7 @@ class Canvas(exchange.System):
         asked: dict[str, Any] = {"per_page": 100, **parameters}
         while address:
             content, address = self._ask("GET", address, params=asked)
-            found, asked = found + exchange.parsed(content, self._site, "Canvas"), {}
+            found, asked = found + self._parsed(content), {}
         return found
 
     def _read_submissions(self) -> None:
@@ -159,7 +156,7 @@ class Canvas(exchange.System):
         there = self._json("POST", place, name=name, size=len(content), on_duplicate="rename")
         file, fields = {"file": (name, content)}, there["upload_params"]
         answer, taken = exchange.ask("POST", there["upload_url"], data=fields, files=file)
-        found = exchange.parsed(taken.removeprefix(b"while(1);"), self._site, "Canvas") if answer.ok else {}
+        found = self._parsed(taken.removeprefix(b"while(1);")) if answer.ok else {}
         if "id" not in found:
             raise Refused(f"Canvas did not take the file {name}.")
         return int(found["id"])

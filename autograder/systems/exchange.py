@@ -14,7 +14,7 @@ import requests
 from pydantic import BaseModel, PrivateAttr, SecretStr, ValidationError
 
 from autograder.course.lists import folded, summarize_names
-from autograder.course.policy_file import course_file
+from autograder.course.policy_file import course_file, settings
 from autograder.errors import UserError
 from autograder.files import write_atomically
 from autograder.grading.submissions import MAX_BYTES
@@ -86,15 +86,13 @@ class New:
 
 
 class System:
-    """The assignment of one lab. Each method may raise ``UserError`` or ``Refused``.
-
-    ``most`` is the maximum grade, and ``due`` is in seconds since 1970 (0: none).
-    """
+    """The assignment of one lab, as course.toml names it. Each method may raise ``UserError`` or ``Refused``."""
 
     name: str
     #: The assignment's name in the record, and in the system.
     key: str
     title: str
+    #: The maximum grade, and the due date in seconds since 1970 (0: none).
     most: float = 0.0
     due: int = 0
     #: Whether it accepts comments and files as feedback.
@@ -102,6 +100,29 @@ class System:
     takes_files: bool = True
     #: Sentences for the person who pushes.
     notes: tuple[str, ...] = ()
+
+    def __init__(self, lab: str, state: str = "") -> None:
+        """``state``: of the grades in Moodle's marking workflow."""
+        name, policy = self.name, getattr(settings(), self.name.lower())
+        if policy is None:
+            raise UserError(
+                f"course.toml says nothing of {name}: write [{name.lower()}] (docs/run_a_course.md)."
+            )
+        wanted = policy.assignment(lab)
+        if wanted is None:
+            raise UserError(
+                f"course.toml does not say which assignment of {name} lab {lab[:2]} is: write `{lab[:2]} = …` under "
+                f"[{name.lower()}.assignments], its name there or the number in the address of its page."
+            )
+        if state and name != "Moodle":
+            raise UserError("Only Moodle has a marking workflow: leave out --state.")
+        self._lab, self._state, self._policy, self._wanted, self._site = (
+            lab,
+            state,
+            policy,
+            wanted,
+            policy.site,
+        )
 
     def people(self) -> tuple[list[Person], list[str]]:
         """The people who may hand in, without staff and suspended people; sentences about those without an attempt."""
@@ -126,6 +147,27 @@ class System:
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
         """Replace the current entry ``now`` by ``new``."""
         raise NotImplementedError
+
+    def _chosen(self, what: str, wanted: int | str, there: Mapping[int, str]) -> int:
+        """The number of the course or assignment in course.toml. ``there``: number -> name. Raises ``UserError`` unless one fits."""
+        name = folded(wanted) if isinstance(wanted, str) else None
+        found = [number for number, other in there.items() if wanted == number or name == folded(other)]
+        if len(found) != 1:
+            shown = summarize_names([f"“{there[number]}” ({number})" for number in found or there])
+            raise UserError(
+                f"course.toml calls the {what} “{wanted}”, and {self.name} has {len(found)} of that name; write one of these "
+                f"numbers: {shown or 'none that this token may see'}."
+            )
+        return found[0]
+
+    def _parsed(self, content: bytes) -> Any:
+        """The JSON in an answer. Raises ``UserError`` if there is none."""
+        try:
+            return json.loads(content)
+        except (ValueError, RecursionError):
+            raise UserError(
+                f"{self._site} does not answer as {self.name}'s web services do: is it the address of {self.name}'s front page?"
+            ) from None
 
 
 def people_of(system: System, track: Track) -> tuple[list[Person], list[str]]:
@@ -215,19 +257,6 @@ def token(system: str) -> SecretStr:
     return SecretStr(found)
 
 
-def chosen(system: str, what: str, wanted: int | str, there: Mapping[int, str]) -> int:
-    """The number of the course or assignment in course.toml. ``there``: number -> name. Raises ``UserError`` unless one fits."""
-    name = folded(wanted) if isinstance(wanted, str) else None
-    found = [number for number, other in there.items() if wanted == number or name == folded(other)]
-    if len(found) != 1:
-        shown = summarize_names([f"“{there[number]}” ({number})" for number in found or there])
-        raise UserError(
-            f"course.toml calls the {what} “{wanted}”, and {system} has {len(found)} of that name; write one of these numbers: "
-            f"{shown or 'none that this token may see'}."
-        )
-    return found[0]
-
-
 def ask(method: str, address: str, **more: Any) -> tuple[requests.Response, bytes]:
     """The answer to one request, and its content. Raises ``UserError`` without an answer, ``Refused`` for one that is too large."""
     site, content = "/".join(address.split("/")[:3]), bytearray()
@@ -243,13 +272,3 @@ def ask(method: str, address: str, **more: Any) -> tuple[requests.Response, byte
             f"{site} cannot be reached ({reason}): what was done before is kept, run the same command again."
         ) from None
     return answer, bytes(content)
-
-
-def parsed(content: bytes, site: str, system: str) -> Any:
-    """The JSON in an answer. Raises ``UserError`` if there is none."""
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        raise UserError(
-            f"{site} does not answer as {system}'s web services do: is it the address of {system}'s front page?"
-        ) from None

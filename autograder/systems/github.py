@@ -8,10 +8,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from autograder.collect.names import may_contain_notebook
 from autograder.course.lists import folded, read_list, sentences_about
+from autograder.course.policy_file import course_file
 from autograder.errors import UserError
 from autograder.grading.submissions import MAX_BYTES
 from autograder.systems.exchange import Attempt, File, Person, Refused, System
@@ -29,9 +30,11 @@ class GitHub(System):
 
     name = "GitHub"
 
-    def __init__(self, organization: str, assignment: str, roster: Path, lab: str) -> None:
-        self.key, self.title, self._lab = f"{organization}/{assignment}", assignment, lab
-        self._roster = read_list(roster)
+    def __init__(self, lab: str, state: str = "") -> None:
+        super().__init__(lab, state)
+        self.title = str(self._wanted)
+        self.key = f"{self._site}/{self.title}"
+        self._roster = read_list(course_file().parent / self._policy.roster)
         self._roster.require_column("github", "each student's account")
         self._folder = tempfile.TemporaryDirectory(prefix="autograder-")
         self._git("init", "--quiet", "--bare")

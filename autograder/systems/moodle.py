@@ -12,8 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import quote
 
-from pydantic import SecretStr
-
 from autograder.course.lists import sentences_about
 from autograder.errors import UserError
 from autograder.systems import exchange
@@ -40,26 +38,23 @@ _ADVICE = {
 
 
 class Moodle(exchange.System):
-    """One assignment. ``course`` and ``assignment`` are Moodle's numbers or names; ``state`` is the marking workflow's."""
+    """One assignment. course.toml gives Moodle's number or name of course and assignment."""
 
     name = "Moodle"
 
-    def __init__(
-        self, site: str, token: SecretStr, course: int | str, assignment: int | str, state: str = ""
-    ) -> None:
-        self._site, self._token, self._state = site, token, state
+    def __init__(self, lab: str, state: str = "") -> None:
+        super().__init__(lab, state)
+        self._token, course = exchange.token("Moodle"), self._policy.course
         if not isinstance(course, int):
             answer = self._call("core_course_get_courses_by_field", field="shortname", value=course)
-            course = exchange.chosen(
-                "Moodle", "course", course, {one["id"]: course for one in answer["courses"]}
-            )
+            course = self._chosen("course", course, {one["id"]: course for one in answer["courses"]})
         answer = self._call("mod_assign_get_assignments", courseids=[course])
         there = {one["cmid"]: one for each in answer["courses"] for one in each["assignments"]}
         names = {number: one["name"] for number, one in there.items()}
-        self._course, self._cmid = course, exchange.chosen("Moodle", "assignment", assignment, names)
+        self._course, self._cmid = course, self._chosen("assignment", self._wanted, names)
         known = there[self._cmid]
         self._id, self._teams, self._workflow = known["id"], known["teamsubmission"], known["markingworkflow"]
-        self.key, self.title = f"{site} assignment {self._cmid}", known["name"]
+        self.key, self.title = f"{self._site} assignment {self._cmid}", known["name"]
         self.most, self.due = float(known["grade"]), known["duedate"]
         ways = [
             one["plugin"]
@@ -249,7 +244,7 @@ class Moodle(exchange.System):
         raise UserError(f"{self._site} answers with status {answer.status_code}: {advice}.")
 
     def _checked(self, content: bytes, what: str) -> Any:
-        answer = exchange.parsed(content, self._site, "Moodle")
+        answer = self._parsed(content)
         if isinstance(answer, dict) and (answer.get("exception") or answer.get("error")):
             reason = str(answer.get("message") or answer.get("error")).rstrip(".")
             reason = reason.replace(self._token.get_secret_value(), "…")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from requests.adapters import HTTPAdapter
 
-from autograder.cli.systems import system_of
+from autograder.cli.systems import SYSTEMS
 from tests.systems.fake_site import TOKEN
 
 
@@ -19,6 +19,6 @@ def system(site, course_at, monkeypatch):
         table = site.name.lower()
         course = f'[{table}]\nsite = "{site.site}"\ncourse = "NLP-2026"\n[{table}.assignments]\n00 = {assignment}\n'
         course_at(f"{policy}\n{course}")
-        return system_of(site.name, "00_warm_up", state)
+        return SYSTEMS[site.name]("00_warm_up", state)
 
     return ask

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import requests
 
-from autograder.cli.systems import system_of
 from autograder.errors import UserError
+from autograder.systems.canvas import Canvas
 from autograder.systems.exchange import Attempt, Entry, File, New, Refused
 from tests.systems.fake_site import TOKEN, FakeSite, recorded
 
@@ -173,7 +173,7 @@ def test_the_token_is_in_a_file_that_nobody_else_may_read_and_no_refusal_shows_i
 
     def refused(said: str) -> str:
         with pytest.raises(UserError, match=said) as error:
-            system_of("Canvas", "00_warm_up")
+            Canvas("00_warm_up")
         return str(error.value)
 
     refused(r"CANVAS_TOKEN or the file .*\.canvas-token")
@@ -183,7 +183,7 @@ def test_the_token_is_in_a_file_that_nobody_else_may_read_and_no_refusal_shows_i
     file.chmod(0o600)
     refused("copy it again")
     file.write_text(TOKEN + "\n")
-    assert system_of("Canvas", "00_warm_up") and site.headers["Authorization"] == f"Bearer {TOKEN}"
+    assert Canvas("00_warm_up") and site.headers["Authorization"] == f"Bearer {TOKEN}"
 
     def dead(_: dict[str, Any]) -> None:
         raise requests.ConnectionError("no line")

@@ -7,7 +7,6 @@ import subprocess
 
 import pytest
 
-from autograder.cli.systems import system_of
 from autograder.course.policy_file import course_file
 from autograder.errors import UserError
 from autograder.files import timestamp_in
@@ -29,7 +28,7 @@ def pulled(tmp_path, course_at, monkeypatch):
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", "https://github.com/nlp/")
 
     def pulled():
-        done = Pull(system_of("GitHub", LAB), tmp_path / "submitted", LAB, lambda things, *_: things)
+        done = Pull(github.GitHub(LAB), tmp_path / "submitted", LAB, lambda things, *_: things)
         done.run()
         return done
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from autograder.cli.systems import system_of
 from autograder.course.policy_file import course_file, use
 from autograder.errors import UserError
 from autograder.systems.exchange import Attempt, Entry, File, New, Refused
+from autograder.systems.moodle import Moodle
 from tests.systems.fake_site import TOKEN, FakeSite, recorded
 
 TEACHER, ANNE, SEAN, RAVI, OTTO, DORA, SUSI, RITA = 3, 4, 5, 15, 18, 19, 24, 28
@@ -218,7 +218,7 @@ def test_a_mistake_in_course_toml_is_one_sentence(system, old, new, said):
     file.write_text(file.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     use(None)
     with pytest.raises(UserError) as error:
-        system_of("Moodle", "00_warm_up")
+        Moodle("00_warm_up")
     assert said in str(error.value)
 
 

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.cli.app import app
+from autograder.cli.systems import SYSTEMS
 from autograder.course.policy_file import extension_of, extensions_file, settings
 from autograder.errors import UserError
 from autograder.files import folder_name, timestamp_in
@@ -302,7 +303,7 @@ def test_what_an_assignment_does_not_take_is_not_sent(pulled):
 def test_the_first_push_of_the_command_only_shows(site, monkeypatch):
     monkeypatch.setattr("autograder.cli.systems.results_and_marks", lambda *_: (site.results(), {}))
     monkeypatch.setattr("autograder.cli.systems.spec", lambda _: site.spec)
-    monkeypatch.setattr("autograder.cli.systems.system_of", lambda *_: site)
+    monkeypatch.setitem(SYSTEMS, "Moodle", lambda *_: site)
     monkeypatch.setattr("autograder.cli.systems.refuse_world_readable", lambda *_: None)  # tmp_path may be
 
     def run(what, *more):
