@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from datetime import datetime
 from typing import Any
@@ -18,6 +17,7 @@ CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 AGS = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 ROLE = "http://purl.imsglobal.org/vocab/lis/v2/membership#"
 DEPLOYMENT, COURSE, LINK = CLAIM + "deployment_id", CLAIM + "context", CLAIM + "resource_link"
+SCORES = "POST /items/9/scores"
 #: user -> user name, role
 PEOPLE = {
     "3": ("ada", "Learner"),
@@ -43,15 +43,26 @@ course = 2
 
 
 class Platform(FakeSite):
-    """The system's state. ``scores`` are all that came, ``grades`` what its gradebook shows; ``refuses`` is the status for all that is sent."""
+    """The system's state. ``scores`` are all that came, ``grades`` what its gradebook shows; ``refuses`` is the status for scores."""
 
     def __init__(self, live: LiveClass) -> None:
         super().__init__()
-        self.live = live
+        self.live, self.refuses = live, 0
         self.scores: list[dict[str, Any]] = []
         self.grades: dict[str, tuple[float | None, str, int]] = {}
-        self.refuses = 0
-        self.tokens: set[str] = set()
+        members = [
+            {"user_id": user, "roles": [role], "name": name.title(), "ext_user_username": name,
+             "status": "Inactive" if name == "left" else "Active"}
+            for user, (name, role) in PEOPLE.items()
+        ]  # fmt: skip
+        more = {"Link": f'<{self.site}/members/2>; rel="next"'}
+        self.answers = {
+            "GET /keys": {"keys": [KEY.export_public(as_dict=True)]},
+            "POST /token": self._token,
+            "GET /members": lambda _: self._known(200, more, {"members": members[:2]}),
+            "GET /members/2": lambda _: self._known(200, {}, {"members": members[2:]}),
+            SCORES: lambda score: self._known(self.refuses or self._kept(score), {}, {}),
+        }
 
     def form(self, user: str, key: JWK = KEY, kid: str = "1", **changed: Any) -> tuple[str, str]:
         """Begin a launch as a browser does: the form that is to be posted, and the browser's cookie."""
@@ -72,9 +83,7 @@ class Platform(FakeSite):
     def post(self, form: str, cookie: str) -> Answer:
         """Send a launch's form, from the learning system's page."""
         kind = "application/x-www-form-urlencoded"
-        return self.live.ask(
-            "/lti/launch", form.encode(), Cookie=cookie, Content_Type=kind, Origin="https://moodle.uni.edu"
-        )
+        return self.live.ask("/lti/launch", form.encode(), Cookie=cookie, Content_Type=kind, Origin=self.site)
 
     def launch(self, user: str, **changed: Any) -> Answer:
         """The whole launch; what the tool answers."""
@@ -83,52 +92,25 @@ class Platform(FakeSite):
     def browser(self, user: str, **changed: Any) -> dict[str, str]:
         """Somebody's browser after a launch: the headers with which a page of ours asks."""
         session = self.launch(user, **changed).headers["set-cookie"].split(";")[0]
-        page = self.live.ask("/", Cookie=session)
-        assert page.status == 200
-        xsrf = page.headers["set-cookie"].split(";")[0]
+        xsrf = self.live.ask("/", Cookie=session).headers["set-cookie"].split(";")[0]
         return {"Cookie": f"{session}; {xsrf}", "X_XSRFToken": xsrf.partition("=")[2]}
 
-    def answer(
-        self, method: str, path: str, fields: dict[str, Any], files: dict[str, bytes]
-    ) -> tuple[int, dict[str, str], bytes]:
-        more = {"Link": f'<{self.site}/Members>; rel="next"'} if path == "/members" else {}
-        status, value = self._answer(method, path, fields)
-        return status, more, json.dumps(value).encode()
+    def _token(self, asked: dict[str, Any]) -> dict[str, Any]:
+        [key] = self.live.ask("/lti/keys").json["keys"]
+        audience = f"{self.site}/token"
+        said = jwt.decode(asked["client_assertion"], jwt.PyJWK(key), ["RS256"], audience=audience)
+        assert said["iss"] == said["sub"] == "tool"
+        return {"access_token": asked["scope"], "expires_in": 3600, "token_type": "bearer"}
 
-    def _answer(self, method: str, path: str, fields: dict[str, Any]) -> tuple[int, Any]:
-        if path == "/keys":
-            return 200, {"keys": [KEY.export_public(as_dict=True)]}
-        if path == "/token":
-            [key] = self.live.ask("/lti/keys").json["keys"]
-            assertion = fields["client_assertion"]
-            said = jwt.decode(assertion, jwt.PyJWK(key), ["RS256"], audience=f"{self.site}/token")
-            assert said["iss"] == said["sub"] == "tool"
-            self.tokens.add(token := f"token{len(self.tokens)}")
-            return 200, {"access_token": token, "expires_in": 3600, "token_type": "bearer"}
-        if method == "POST" and self.refuses:
-            return self.refuses, {}
-        if self.headers.get("Authorization", "").removeprefix("Bearer ") not in self.tokens:
-            return 401, {}
-        if path.lower() == "/members":  # in two pages
-            page = [user for user in PEOPLE if (user == "4") == (path == "/Members")]
-            return 200, {
-                "members": [
-                    {
-                        "user_id": user,
-                        "roles": [role],
-                        "name": name.title(),
-                        "ext_user_username": name,
-                        "status": "Inactive" if name == "left" else "Active",
-                    }
-                    for user, (name, role) in ((user, PEOPLE[user]) for user in page)
-                ]
-            }
-        assert path == "/items/9/scores" and fields["type"] == "1"
-        self.scores.append(fields)
-        return self._keep(fields), {}
+    def _known(self, status: int, headers: dict[str, str], answer: Any) -> tuple[int, dict[str, str], Any]:
+        """This answer, to whom a token was given."""
+        scope = "contextmembership.readonly" if "members" in answer else "scope/score"
+        return (status, headers, answer) if self.headers.get("Authorization", "").endswith(scope) else (401, {}, {})  # fmt: skip
 
-    def _keep(self, score: dict[str, Any]) -> int:
+    def _kept(self, score: dict[str, Any]) -> int:
         """Enter a score as Moodle does; the status."""
+        assert score["type"] == "1"
+        self.scores.append(score)
         user, when = score["userId"], int(datetime.fromisoformat(score["timestamp"]).timestamp())
         if PEOPLE[user][1] != "Learner":
             return 400
