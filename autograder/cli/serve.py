@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from rich.console import Console
@@ -20,7 +21,7 @@ from autograder.files import folder_name, say_if_others_may_read
 from autograder.grading.zygotes import cores
 from autograder.serve.app import run
 from autograder.serve.journal import Journal
-from autograder.serve.service import Options, Part, Service
+from autograder.serve.service import Options, Service
 
 
 def serve(
@@ -55,14 +56,12 @@ def serve(
         run(options, address, port, ready, part)
 
 
-def _lti() -> Callable[[Service], Part]:
+def _lti() -> Callable[[Service], Any]:
     try:
-        from autograder.systems.lti import policy_of
-        from autograder.systems.lti_scores import LtiClass
+        from autograder.systems.lti import Lti
     except ImportError:
         raise UserError("LTI needs its package: pip install 'bigrams-to-translators[lti]'.") from None
-    policy_of()
-    return LtiClass
+    return Lti
 
 
 def _on_hub() -> tuple[str, str, int]:

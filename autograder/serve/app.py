@@ -7,6 +7,7 @@ import contextlib
 import resource
 import signal
 from collections.abc import Callable
+from typing import Any
 
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
@@ -17,7 +18,7 @@ from autograder.files import sole_writer
 from autograder.serve.hand_in import Attempts, Feedback, HandIn, Home, Receipt, SignIn, SignOut
 from autograder.serve.handlers import Failure, Handler
 from autograder.serve.room import Demo, Events, Screen, StartStop
-from autograder.serve.service import Options, Part, Service
+from autograder.serve.service import Options, Service
 from autograder.serve.team import Ask, Decide, State, Team
 
 #: The most bytes of a request without a notebook, and seconds to send a request.
@@ -86,7 +87,7 @@ def run(
     address: str,
     port: int,
     ready: Callable[[Service], None],
-    part: Callable[[Service], Part] | None = None,
+    part: Callable[[Service], Any] | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM. ``ready`` is called once a notebook would be graded immediately."""
     options.out.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from autograder.course.masters import course_root, use_root
@@ -32,31 +32,12 @@ from autograder.serve.graders import Graders
 from autograder.serve.journal import Attempt, Journal
 
 if TYPE_CHECKING:
-    from autograder.serve.handlers import Handler
+    from autograder.systems.lti import Lti
 
 log = logging.getLogger(__name__)
 
 #: Seconds between two checks whether a verdict is there.
 LOOK_EVERY = 0.1
-
-
-class Part(Protocol):
-    """A learning system's addition to a service."""
-
-    routes: list[tuple[str, type[Handler]]]
-
-    def start(self) -> None:
-        """Start, first with what the last run left undone."""
-
-    def close(self) -> None:
-        """End. What is left undone is done at the next start."""
-
-    def changed(self, lab: str, student: str) -> None:
-        """Note that a student's points may have changed."""
-
-    @property
-    def trouble(self) -> str:
-        """A sentence about a problem that the team must solve; "" if all is well."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +94,8 @@ class Service:
         for unfinished in self.journal.incoming.iterdir():
             unfinished.unlink()
         self.secret = lasting_secret(options.live / ".cookie-secret", lambda: secrets.token_hex(32))
-        self.part: Part | None = None
+        #: The learning system that the class is in.
+        self.part: Lti | None = None
         self.queue = FairQueue(options.jobs)
         self._kits = Path(tempfile.mkdtemp(prefix="coursekit-"))
         assignments = {lab: self._assignment(lab) for lab in options.labs}

@@ -17,8 +17,7 @@ from autograder.course.policy_file import class_list, course_file, spec
 from autograder.errors import UserError
 from autograder.run.recorder import open_gradebook
 from autograder.serve.journal import Attempt
-from autograder.systems.lti import place_of, policy_of, private_key
-from autograder.systems.lti_scores import LtiClass
+from autograder.systems.lti import Lti, place_of, policy_of, private_key
 from tests.fixtures.live_class import NOTEBOOK, LiveClass, addresses
 from tests.systems.fake_platform import AGS, CLAIM, COURSE, DEPLOYMENT, LINK, POLICY, ROLE, Platform
 
@@ -33,7 +32,7 @@ FULL = spec(LAB).max_score / (spec(LAB).max_score + WRITTEN)
 def live(tmp_path: Path, course_at, monkeypatch) -> Iterator[LiveClass]:
     monkeypatch.setenv("COURSE_ROSTER", "")
     course_at(POLICY)
-    with addresses(tmp_path / "out", LAB, part=LtiClass) as running:
+    with addresses(tmp_path / "out", LAB, part=Lti) as running:
         yield running
     class_list.cache_clear()
 
@@ -157,7 +156,7 @@ def test_points_that_do_not_arrive_are_named_and_arrive_later_or_at_the_next_sta
         assert not live.service.trouble
     assert set(platform.grades) == {"3", "4"}
     overrule(live, "bo")
-    live.service.part = LtiClass(live.service)  # the next start
+    live.service.part = Lti(live.service)  # the next start
     live.service.part.start()
     end = time.monotonic() + 60
     while "copied" not in platform.grades["4"][1]:
