@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
-from rich.progress import track as progress
 from rich.table import Table
 
 from autograder.cli.rewrite import results_and_marks
@@ -32,7 +29,8 @@ def pull(name: str, lab: str, submitted: Path, console: Console) -> None:
     refuse_world_readable(submitted)
     with console.status(f"asking {name} …"):
         system = SYSTEMS[name](lab)
-    done = Pull(system, submitted, lab, partial(_track, console))
+    system.console = console
+    done = Pull(system, submitted, lab)
     done.run()
     say(console, "pull", done=done, title=system.title, submitted=submitted)
 
@@ -53,9 +51,10 @@ def push(
     with console.status(f"asking {name} …"):
         system = SYSTEMS[name](lab, state)
         system.require_gradable()
+    system.console = console
     failed = [one.student for one in results if one.fault]
     grades = grades_of(spec(lab), [one for one in results if not one.fault], marks)
-    push = Push(system, submitted, lab, grades, partial(_track, console), replace)
+    push = Push(system, submitted, lab, grades, replace)
     notes = push.notes + sentences_about({"Not sent, because the grader itself failed on them": failed})
     _show_rows(push.rows, name, system.most, console)
     sent = send or (send is None and not push.is_first)
@@ -63,12 +62,6 @@ def push(
     notes += troubles
     say(console, "push", name=name, notes=notes, sent=sent, troubles=len(troubles), going=len(push.going))
     return not troubles
-
-
-def _track(console: Console, things: Iterable[Any], total: int, what: str) -> Iterable[Any]:
-    return progress(
-        things, what, total=total, console=console, transient=True, disable=not console.is_terminal
-    )
 
 
 def _show_rows(rows: Sequence[Row], name: str, most: float, console: Console) -> None:

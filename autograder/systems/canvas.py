@@ -15,7 +15,7 @@ from typing import Any
 from autograder.course.policy_file import settings
 from autograder.errors import UserError
 from autograder.systems import exchange
-from autograder.systems.exchange import Attempt, Entry, File, New, Person, Refused, Track
+from autograder.systems.exchange import Attempt, Entry, File, New, Person, Refused
 
 #: The ids by which a class list may identify a person, the most reliable first.
 _WORDS = ("login_id", "email", "sis_user_id")
@@ -112,14 +112,14 @@ class Canvas(exchange.System):
             if (user := one["id"]) in self._now and user not in staff
         ], []
 
-    def due_dates(self, people: Sequence[Person], track: Track) -> Mapping[int, int]:
+    def due_dates(self, people: Sequence[Person]) -> Mapping[int, int]:
         """The due dates that Canvas computes from the overrides for sections, groups and students."""
         return {person.user: _seconds(self._now[person.user], "cached_due_date") for person in people}
 
     def read(self, file: File) -> bytes:
         return self._ask("GET", file.address)[0]
 
-    def entries(self, attempts: Mapping[int, int], track: Track) -> dict[int, Entry]:
+    def entries(self, attempts: Mapping[int, int]) -> dict[int, Entry]:
         """The entries in Canvas: the grade as entered, the autograder's newest comment, and its page."""
         self._read_submissions()
         return {user: self._entry(self._now[user]) if user in self._now else Entry() for user in attempts}

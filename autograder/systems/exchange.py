@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import requests
 from pydantic import BaseModel, PrivateAttr, SecretStr, ValidationError
+from rich.console import Console
+from rich.progress import track
 
 from autograder.course.lists import folded, summarize_names
 from autograder.course.policy_file import course_file, settings
@@ -21,9 +23,7 @@ from autograder.grading.submissions import MAX_BYTES
 
 #: Seconds that a system may take for an answer about a large course.
 SECONDS = 120
-
-#: A progress bar: (items, their number, description) -> items.
-Track = Callable[[Iterable[Any], int, str], Iterable[Any]]
+Item = TypeVar("Item")
 
 
 class Refused(UserError):
@@ -100,6 +100,8 @@ class System:
     takes_files: bool = True
     #: Sentences for the person who pushes.
     notes: tuple[str, ...] = ()
+    #: Where progress is shown.
+    console = Console(quiet=True)
 
     def __init__(self, lab: str, state: str = "") -> None:
         """``state``: of the grades in Moodle's marking workflow."""
@@ -128,7 +130,7 @@ class System:
         """The people who may hand in, without staff and suspended people; sentences about those without an attempt."""
         raise NotImplementedError
 
-    def due_dates(self, people: Sequence[Person], track: Track) -> Mapping[int, int]:
+    def due_dates(self, people: Sequence[Person]) -> Mapping[int, int]:
         """User -> due date, including extensions and overrides (seconds since 1970; 0: never)."""
         return {}
 
@@ -140,13 +142,28 @@ class System:
         """Raise ``UserError`` if the assignment's settings accept no points."""
         raise NotImplementedError
 
-    def entries(self, attempts: Mapping[int, int], track: Track) -> dict[int, Entry]:
+    def entries(self, attempts: Mapping[int, int]) -> dict[int, Entry]:
         """User -> entry, for the given attempts."""
         raise NotImplementedError
 
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
         """Replace the current entry ``now`` by ``new``."""
         raise NotImplementedError
+
+    def track(self, things: Iterable[Item], what: str, total: int | None = None) -> Iterable[Item]:
+        """The things, with a bar that shows how many are done, in a terminal."""
+        hidden = not self.console.is_terminal
+        return track(things, what, total, console=self.console, transient=True, disable=hidden)
+
+    def require_people(self) -> tuple[list[Person], list[str]]:
+        """``people``. Raises ``UserError`` if there is nobody."""
+        for _ in self.track((self,), "who is in the class"):
+            people, notes = self.people()
+        if not people:
+            raise UserError(
+                f"{self.name} shows this token no student of “{self.title}”: has its owner the right to see all groups?"
+            )
+        return people, notes
 
     def _chosen(self, what: str, wanted: int | str, there: Mapping[int, str]) -> int:
         """The number of the course or assignment in course.toml. ``there``: number -> name. Raises ``UserError`` unless one fits."""
@@ -168,17 +185,6 @@ class System:
             raise UserError(
                 f"{self._site} does not answer as {self.name}'s web services do: is it the address of {self.name}'s front page?"
             ) from None
-
-
-def people_of(system: System, track: Track) -> tuple[list[Person], list[str]]:
-    """``System.people``. Raises ``UserError`` if there is nobody."""
-    for _ in track((system,), 1, "who is in the class"):
-        people, notes = system.people()
-    if not people:
-        raise UserError(
-            f"{system.name} shows this token no student of “{system.title}”: has its owner the right to see all groups?"
-        )
-    return people, notes
 
 
 class Pulled(BaseModel):

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from autograder.course.lists import sentences_about
 from autograder.errors import UserError
 from autograder.systems import exchange
-from autograder.systems.exchange import Attempt, Entry, File, New, Person, Refused, Track
+from autograder.systems.exchange import Attempt, Entry, File, New, Person, Refused
 
 #: The states of an assignment's marking workflow.
 STATES = ("notmarked", "inmarking", "readyforreview", "inreview", "readyforrelease", "released")
@@ -110,7 +110,7 @@ class Moodle(exchange.System):
         done = [one for one in attempts if one["status"] == "submitted"]
         return _attempt(max(done, key=lambda one: one["attemptnumber"]), is_open=True) if done else None
 
-    def due_dates(self, people: Sequence[Person], track: Track) -> Mapping[int, int]:
+    def due_dates(self, people: Sequence[Person]) -> Mapping[int, int]:
         longer = {one["userid"]: one["extensionduedate"] for one in self._rows("user_flags")}
 
         def due(user: int) -> int:
@@ -118,7 +118,7 @@ class Moodle(exchange.System):
             one = self._call("mod_assign_get_participant", **asked)
             return max(one["duedate"], longer.get(user) or 0) if one["duedate"] else 0
 
-        return _of_each(due, [person.user for person in people], track, "due dates")
+        return self._of_each(due, [person.user for person in people], "due dates")
 
     def read(self, file: File) -> bytes:
         """Only addresses on this site are accepted, so that the token goes nowhere else."""
@@ -131,7 +131,7 @@ class Moodle(exchange.System):
             self._checked(content, "to give a file")
         return content
 
-    def entries(self, attempts: Mapping[int, int], track: Track) -> dict[int, Entry]:
+    def entries(self, attempts: Mapping[int, int]) -> dict[int, Entry]:
         grades = {one["userid"]: one for one in self._rows("grades")}
         states = {one["userid"]: one["workflowstate"] for one in self._rows("user_flags")}
 
@@ -166,7 +166,7 @@ class Moodle(exchange.System):
                 is_settled,
             )
 
-        return _of_each(entry, list(attempts), track, "what Moodle has")
+        return self._of_each(entry, list(attempts), "what Moodle has")
 
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
         """Other people's feedback files, which a new page would replace, are sent again with it."""
@@ -212,6 +212,15 @@ class Moodle(exchange.System):
         if warnings:
             raise Refused(f"Moodle refuses to show the assignment: {warnings[0].rstrip('.')}.")
         return []
+
+    def _of_each(self, ask: Callable[[int], Any], users: Sequence[int], what: str) -> dict[int, Any]:
+        """The answer to a request for each user, several at once."""
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            try:
+                return dict(zip(users, self.track(pool.map(ask, users), what, len(users)), strict=True))
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
 
     def _enrolled(self, option: str, value: object) -> set[int]:
         options = [{"name": option, "value": value}]
@@ -260,16 +269,6 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
             yield from _flat(f"{name}[{key}]", inner)
     else:
         yield name, str(int(value)) if isinstance(value, bool) else str(value)
-
-
-def _of_each(ask: Callable[[int], Any], users: Sequence[int], track: Track, what: str) -> dict[int, Any]:
-    """The answer to a request for each user, several at once."""
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        try:
-            return dict(zip(users, track(pool.map(ask, users), len(users), what), strict=True))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
 
 
 def _attempt(submission: Mapping[str, Any], *, is_open: bool = False) -> Attempt:

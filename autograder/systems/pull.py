@@ -15,7 +15,7 @@ from autograder.course.policy_file import class_list, settings
 from autograder.course.system_extensions import take_over_extensions
 from autograder.files import folder_name, letters_of, require_apart, timestamp_in
 from autograder.grading.submissions import MAX_BYTES
-from autograder.systems.exchange import Attempt, Pulled, Record, Refused, System, Track, people_of
+from autograder.systems.exchange import Attempt, Pulled, Record, Refused, System
 
 #: Smaller differences between due dates are ignored: some systems end a day at 23:59:00.
 A_MINUTE = timedelta(minutes=1)
@@ -24,10 +24,10 @@ A_MINUTE = timedelta(minutes=1)
 class Pull:
     """A pull of one assignment: the ``students``, who ``handed_in``, whose notebook is new (``fetched``), and sentences (``notes``)."""
 
-    def __init__(self, system: System, submitted: Path, lab: str, track: Track) -> None:
-        self._system, self._submitted, self._lab, self._track = system, submitted, lab, track
+    def __init__(self, system: System, submitted: Path, lab: str) -> None:
+        self._system, self._submitted, self._lab = system, submitted, lab
         self._record = Record.read(submitted, lab, system)
-        self._people, self.notes = people_of(system, track)
+        self._people, self.notes = system.require_people()
         self._names = self._names_of_class()
         self.students = sorted(self._names.values())
         self.handed_in, self.fetched = list[str](), list[str]()
@@ -72,7 +72,7 @@ class Pull:
 
     def _fetch_all(self) -> None:
         without = list[str]()
-        for person in self._track(self._people, len(self._people), "notebooks"):
+        for person in self._system.track(self._people, "notebooks"):
             student, attempt = self._names[person.user], person.attempt
             folder = self._submitted / folder_name(student) / self._lab
             folder.mkdir(parents=True, exist_ok=True)
@@ -138,7 +138,7 @@ class Pull:
         due = ours or (_utc(theirs) if theirs else None)
         if due is None:
             return
-        dates = self._system.due_dates(self._people, self._track)
+        dates = self._system.due_dates(self._people)
         own_dates = [(folder_name(self._names[user]), own) for user, own in dates.items()]
         longer = [(student, _utc(own) if own > theirs else due) for student, own in own_dates if own]
         self.notes += take_over_extensions(self._lab, due, longer, name)

@@ -20,18 +20,7 @@ from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.render import points
 from autograder.results import SubmissionResult
-from autograder.systems.exchange import (
-    Entry,
-    New,
-    Person,
-    Pulled,
-    Record,
-    Refused,
-    Sent,
-    System,
-    Track,
-    people_of,
-)
+from autograder.systems.exchange import Entry, New, Person, Pulled, Record, Refused, Sent, System
 
 #: Grades with a smaller difference are equal: grades are sent with two decimals, and systems store other numbers of them.
 _SAME = 0.005
@@ -68,10 +57,9 @@ class Push:
         submitted: Path,
         lab: str,
         grades: Grades,
-        track: Track,
         replaced: Collection[str] = (),
     ) -> None:
-        self._system, self._grades, self._track, self._replaced = system, grades, track, replaced
+        self._system, self._grades, self._replaced = system, grades, replaced
         self._record = Record.read(submitted, lab, system)
         pulled = self._record.students
         if not pulled:
@@ -82,14 +70,14 @@ class Push:
             raise UserError(
                 f"--replace names {summarize_names(unknown)}, without a result: give the name of a student's folder."
             )
-        active = {person.user: person for person in people_of(system, track)[0]}
+        active = {person.user: person for person in system.require_people()[0]}
         user_of = {folder_name(known.student): user for user, known in pulled.items()}
         rows = list[Row]()
         for one in sorted(grades.rows, key=lambda one: one.student):
             user = user_of.get(one.student, 0)
             why = _why_not(one, pulled.get(user), active.get(user), system.name)
             rows.append(Row(one.student, user, -1 if why else pulled[user].attempt, why))
-        there = system.entries({row.user: row.attempt for row in rows if not row.why}, track)
+        there = system.entries({row.user: row.attempt for row in rows if not row.why})
         self.rows = [row if row.why else self._planned(row, there[row.user]) for row in rows]
         self.notes = [*grades.scaled_note(system.most, system.name), *system.notes]
         if not system.takes_comments:
@@ -135,7 +123,7 @@ class Push:
         Each entry is recorded before it is sent, so that the next push recognises it after a failure.
         """
         record, troubles, tried = self._record, list[str](), list[tuple[Row, New]]()
-        for row, new in self._track(self.going, len(self.going), "grades"):
+        for row, new in self._system.track(self.going, "grades"):
             sent = Sent(grade=new.grade, comment=new.comment, page=row.digest)
             record.sent[row.user] = [*record.sent.get(row.user, [])[-1:], sent]
             record.save()
@@ -144,7 +132,7 @@ class Push:
                 tried.append((row, new))
             except Refused as error:
                 troubles.append(f"{row.student}: {error}")
-        there = self._system.entries({row.user: row.attempt for row, _ in tried}, self._track)
+        there = self._system.entries({row.user: row.attempt for row, _ in tried})
         for row, new in tried:
             now, missing = there[row.user], _missing(new, there[row.user])
             pages = [one.size for one in now.files if one.name == new.page_name]

@@ -81,7 +81,7 @@ def test_active_students_their_newest_attempt_and_who_has_longer(system, site):
     attempts = [Attempt(2, WHEN, (FILE,)), Attempt(2, WHEN, (FILE,), typed=True), None]
     assert people[0].words == ("ada", "S1") and [one.attempt for one in people] == attempts
     dates = {ADA: DUE, BO: DUE + 3 * 86_400, CY: DUE}
-    assert made.due == DUE and made.due_dates(people, lambda *_: ()) == dates
+    assert made.due == DUE and made.due_dates(people) == dates
     site.known["due_at"] = None
     assert system("70").due == DUE
     first = next(fields for name, fields, _ in site.asked if name == f"GET {PLACE}")
@@ -106,7 +106,7 @@ ENTRIES = [
 def test_an_entry_is_the_grade_and_our_own_newest_comment_with_a_page(system, site, changes, entry):
     made = system("70", LATE)
     site.submissions[ADA].update(changes)
-    assert made.entries({ADA: 2, 99: 0}, lambda *_: ()) == {ADA: entry, 99: Entry()}
+    assert made.entries({ADA: 2, 99: 0}) == {ADA: entry, 99: Entry()}
 
 
 def test_a_grade_is_sent_with_its_page_as_a_comment_and_the_token_to_the_site_alone(system, site):
@@ -137,7 +137,7 @@ def test_lateness_counts_once(system, site):
     site.submissions[ADA].update(score=1, points_deducted=6)
     made = system("70")  # the course takes nothing off: Canvas's own policy holds
     made.send(ADA, 2, New(7, "x"), Entry())
-    assert len(site.sent()) == 3 and made.entries({ADA: 2}, lambda *_: ()) == {ADA: Entry(7.0)}
+    assert len(site.sent()) == 3 and made.entries({ADA: 2}) == {ADA: Entry(7.0)}
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def pulled(tmp_path, course_at, monkeypatch):
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", "https://github.com/nlp/")
 
     def pulled():
-        done = Pull(github.GitHub(LAB), tmp_path / "submitted", LAB, lambda things, *_: things)
+        done = Pull(github.GitHub(LAB), tmp_path / "submitted", LAB)
         done.run()
         return done
 

@@ -56,10 +56,6 @@ def site() -> FakeMoodle:
     return FakeMoodle()
 
 
-def track(things, *_):
-    return things
-
-
 def test_who_may_hand_in_and_what_they_handed_in(system, site):
     site.answers["mod_assign_list_participants"].append({"id": TEACHER, "fullname": "Tina", "email": "t@uni"})
     found, notes = system().people()
@@ -103,7 +99,7 @@ def test_due_dates_have_overrides_and_extensions(system, site):
     made = system()
     people = [one for one in made.people()[0] if one.user in (ANNE, SEAN, RAVI, DORA)]
     dates = {ANNE: 0, SEAN: own["5"], RAVI: 1795561140, DORA: 1795215540}
-    assert made.due == 1795215540 and made.due_dates(people, track) == dates
+    assert made.due == 1795215540 and made.due_dates(people) == dates
     assert {"assignid": "1", "userid": "5", "embeduser": "0"} in site.fields("mod_assign_get_participant")
 
 
@@ -135,19 +131,19 @@ def test_an_entry_is_what_a_person_would_see(system, site):
         ({}, listed),
     ):
         site.answers["mod_assign_get_submission_status"] = answer
-        assert system().entries({ANNE: 0}, track) == {ANNE: entry}
+        assert system().entries({ANNE: 0}) == {ANNE: entry}
     asked = {"assignid": "1", "userid": "4", "moodlewssettingraw": "1"}
     assert site.fields("mod_assign_get_submission_status")[0] == asked
     assert site.fields("gradereport_user_get_grade_items")[0] == {"courseid": "2", "userid": "4"}
 
 
 def test_an_earlier_attempts_entry_and_none_and_one_that_the_gradebook_locks(system, site):
-    assert system().entries({RITA: 0}, track) == {RITA: Entry(5.0, "", (), 1794384000)}
+    assert system().entries({RITA: 0}) == {RITA: Entry(5.0, "", (), 1794384000)}
     site.answers["mod_assign_get_grades"] = {"assignments": [], "warnings": []}
     for word in ("", "locked", "overridden"):
         site.item[f"gradeis{word}"] = True
         locked = f"the grade is {word} in the gradebook" if word else ""
-        assert system().entries({RITA: 3}, track) == {RITA: Entry(locked=locked)}
+        assert system().entries({RITA: 3}) == {RITA: Entry(locked=locked)}
 
 
 def test_a_marking_workflow_needs_a_state_and_hides_what_is_compared(system, site):
@@ -160,10 +156,10 @@ def test_a_marking_workflow_needs_a_state_and_hides_what_is_compared(system, sit
     released.require_gradable()
     site.answers["mod_assign_get_submission_status"] = {}
     hidden = Entry(14.5, None, (), 1795693899, is_settled=False)
-    assert released.entries({ANNE: 0}, track)[ANNE] == hidden
+    assert released.entries({ANNE: 0})[ANNE] == hidden
     next(one for one in flags["userflags"] if one["userid"] == ANNE)["workflowstate"] = "released"
     site.answers["mod_assign_get_submission_status"] = status("Well")
-    assert released.entries({ANNE: 0}, track)[ANNE] == Entry(14.5, "Well", (PAGE,), 7)
+    assert released.entries({ANNE: 0})[ANNE] == Entry(14.5, "Well", (PAGE,), 7)
     released.send(ANNE, 0, NEW, Entry())
     assert site.fields("mod_assign_save_grade")[0]["workflowstate"] == "released"
 
@@ -232,7 +228,7 @@ def test_a_refusal_says_what_to_do_and_the_token_goes_to_the_site_alone(system, 
     warning = {"warningcode": "1", "message": "No access rights."}
     site.answers["mod_assign_get_grades"] = {"assignments": [], "warnings": [warning]}
     with pytest.raises(Refused, match="refuses to show the assignment: No access rights"):
-        made.entries({ANNE: 0}, track)
+        made.entries({ANNE: 0})
     invalid = {"exception": "x", "errorcode": "invalidtoken", "message": f"Invalid token {TOKEN}."}
     for answer, said in (
         (invalid, "Invalid token …; make a new token"),

@@ -32,10 +32,6 @@ def attempt(when: int = WHEN, **more: Any) -> Attempt:
     return Attempt(0, when, (File(f"{LAB}.ipynb", 9, when, "x", "/a/"),), **more)
 
 
-def track(things, *_):
-    return things
-
-
 class Site(System):
     """A learning system in memory, and a class of made-up results there. Tests change the attributes."""
 
@@ -54,7 +50,7 @@ class Site(System):
     def people(self):
         return [Person(user, self.words[user], found) for user, found in self.attempts.items()], []
 
-    def due_dates(self, people, track):
+    def due_dates(self, people):
         return {one.user: self.longer.get(one.user, self.due) for one in people}
 
     def read(self, file):
@@ -67,7 +63,7 @@ class Site(System):
 
     def require_gradable(self): ...
 
-    def entries(self, attempts, track):
+    def entries(self, attempts):
         return {user: self.there[user] for user in attempts}
 
     def send(self, user, attempt, new: New, now):
@@ -90,7 +86,7 @@ class Site(System):
         return timestamp_in(self.submitted / student / LAB)
 
     def pull(self) -> Pull:
-        done = Pull(self, self.submitted, LAB, track)
+        done = Pull(self, self.submitted, LAB)
         done.run()
         return done
 
@@ -103,7 +99,7 @@ class Site(System):
 
     def push(self, *points: float, at: str = "", replaced: tuple[str, ...] = ()) -> Push:
         grades = grades_of(self.spec, self.results(*points, at=at), {})
-        return Push(self, self.submitted, LAB, grades, track, replaced)
+        return Push(self, self.submitted, LAB, grades, replaced)
 
     def row(self, user: int, *points: float, at: str = "") -> Row:
         """What a push would do for somebody."""
