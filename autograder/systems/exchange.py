@@ -118,13 +118,8 @@ class System:
             )
         if state and name != "Moodle":
             raise UserError("Only Moodle has a marking workflow: leave out --state.")
-        self._lab, self._state, self._policy, self._wanted, self._site = (
-            lab,
-            state,
-            policy,
-            wanted,
-            policy.site,
-        )
+        self._lab, self._state, self._site = lab, state, policy.site
+        self._policy, self._wanted = policy, wanted
 
     def people(self) -> tuple[list[Person], list[str]]:
         """The people who may hand in, without staff and suspended people; sentences about those without an attempt."""
