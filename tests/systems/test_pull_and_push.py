@@ -242,7 +242,7 @@ def test_what_does_not_arrive_is_named_and_the_rest_goes(pulled):
     assert pulled.push().send()[0] == "ada: the feedback page and the state did not arrive."
     pulled.lost = {"answer"}
     with pytest.raises(UserError, match="no answer"):
-        pulled.push().send()
+        pulled.push(1.0, 3.0).send()
     pulled.lost.clear()
     pulled.enter(ADA, is_settled=True)
     assert pulled.push(2.0, 3.0).send() == [] and pulled.there[ADA].grade == 10, "the entry is ours"
