@@ -120,7 +120,7 @@ def grade(
     """Grade a class; what is already graded and unchanged is kept."""
     from autograder.cli.grade import grade_and_show
 
-    grade_and_show(lab, submitted, out, jobs=jobs, engine=engine, json_file=json_file, console=console)
+    grade_and_show(console, lab, submitted, out, jobs, engine, json_file)
 
 
 @_command(GRADE)
@@ -136,10 +136,7 @@ def regrade(
     """Grade again what changed, and say what was redone and why."""
     from autograder.cli.grade import grade_and_show
 
-    grade_and_show(
-        lab, submitted, out, jobs=jobs, engine=engine, json_file=json_file, console=console,
-        force=all_, say_why=True,
-    )  # fmt: skip
+    grade_and_show(console, lab, submitted, out, jobs, engine, json_file, force=all_, say_why=True)
 
 
 @_command(GRADE)
@@ -215,10 +212,7 @@ def serve(
 
     if hub and lti:
         raise UserError("Give --hub or --lti: only one of them can identify people.")
-    run(
-        labs_taken, live, address=address, port=port, url=url, jobs=jobs, hub=hub, lti=lti,
-        console=console,
-    )  # fmt: skip
+    run(console, labs_taken, live, address, port, url, jobs, hub=hub, lti=lti)
 
 
 @_command(LIVE)
@@ -232,8 +226,7 @@ def invite(
     """Make invitation links to a live class for the class list's students, without a hub."""
     from autograder.cli.serve import invite as make
 
-    to = links_to or live / "invitations.csv"
-    make(live, url=served_at, team=team or [], again=names or [], to=to, console=console)
+    make(console, live, names or [], team or [], served_at, links_to or live / "invitations.csv")
 
 
 @_command(PREPARE)
@@ -333,7 +326,7 @@ def audit(labs: list[str] | None = None, json_file: Path | None = None) -> None:
 
     names = _labs(labs)
     require_sound(names)
-    report, good = run_and_show(names, console=console)
+    report, good = run_and_show(console, names)
     _write_json(json_file, report)
     if not good:
         raise typer.Exit(1)
@@ -352,7 +345,7 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
         """Fetch the class, its submissions with their times, and extensions; unchanged files are not fetched again."""
         from autograder.cli import systems
 
-        systems.pull(name, lab, collected, console)
+        systems.pull(console, name, lab, collected)
 
     if not takes_grades:
         return
@@ -372,8 +365,7 @@ def _add_system(name: str, *, takes_grades: bool) -> None:
         """
         from autograder.cli import systems
 
-        replaced = replace or []
-        if not systems.push(name, lab, submitted, graded, console, send=send, replace=replaced, state=state):
+        if not systems.push(console, name, lab, submitted, graded, send, replace or [], state):
             raise typer.Exit(1)
 
 

@@ -14,7 +14,7 @@ from autograder.course.masters import source_of_import
 from autograder.course.policy_file import spec
 
 
-def run_and_show(labs: list[str], *, console: Console) -> tuple[dict[str, Any], bool]:
+def run_and_show(console: Console, labs: list[str]) -> tuple[dict[str, Any], bool]:
     """Audit the labs, printing a line for each question. Returns the documented JSON, and whether all is well."""
     audits: dict[str, dict[str, QuestionAudit]] = {}
     good = True

@@ -25,17 +25,9 @@ from autograder.serve.service import Options, Service
 
 
 def serve(
-    labs: Sequence[str],
-    out: Path,
-    *,
-    address: str,
-    port: int,
-    url: str | None,
-    jobs: int | None,
-    hub: bool,
-    lti: bool,
-    console: Console,
-) -> None:
+    console: Console, labs: Sequence[str], out: Path, address: str, port: int, url: str | None, jobs: int | None,
+    *, hub: bool, lti: bool,
+) -> None:  # fmt: skip
     """Serve until Ctrl + C or SIGTERM."""
     logging.basicConfig(format="%(asctime)s %(message)s", force=True)
     if hub:
@@ -85,7 +77,7 @@ def _public(url: str) -> str:
 
 
 def invite(
-    out: Path, *, url: str, team: Sequence[str], again: Sequence[str], to: Path, console: Console
+    console: Console, out: Path, again: Sequence[str], team: Sequence[str], url: str, to: Path
 ) -> None:
     """Invite everybody on the class list who is not invited yet, the ``team``, and people who lost their link (``again``)."""
     people = class_list()

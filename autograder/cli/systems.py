@@ -24,7 +24,7 @@ from autograder.systems.push import Push, Row, grades_of
 SYSTEMS = {one.name: one for one in (Moodle, Canvas, GitHub)}
 
 
-def pull(name: str, lab: str, submitted: Path, console: Console) -> None:
+def pull(console: Console, name: str, lab: str, submitted: Path) -> None:
     """Fetch a lab's submissions, and print a summary."""
     refuse_world_readable(submitted)
     with console.status(f"asking {name} …"):
@@ -36,16 +36,8 @@ def pull(name: str, lab: str, submitted: Path, console: Console) -> None:
 
 
 def push(
-    name: str,
-    lab: str,
-    submitted: Path,
-    out: Path,
-    console: Console,
-    *,
-    send: bool | None,
-    replace: Sequence[str],
-    state: str = "",
-) -> bool:
+    console: Console, name: str, lab: str, submitted: Path, out: Path, send: bool | None, replace: Sequence[str], state: str
+) -> bool:  # fmt: skip
     """Print what a push changes, and send it if requested or if done before. Returns whether everything arrived."""
     results, marks = results_and_marks(lab, out)
     with console.status(f"asking {name} …"):
