@@ -377,10 +377,8 @@ _add_system("GitHub", takes_grades=False)
 def main() -> None:
     """Run the command. A ``UserError`` gives one sentence and exit status 2."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # characters that the terminal's encoding lacks must not end a command
-            stream.reconfigure(errors="replace")
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # what the terminal's encoding lacks must not end a command
     try:
         require_assertions()
         app(prog_name="autograder")

@@ -131,14 +131,11 @@ def _forbidden_lines(names: Iterable[str], texts: list[str], hidden: set[int]) -
 def _doc_strings(source: str) -> set[int]:
     """The lines of docstrings, which come from the lab."""
     body = statements(source) if len(source) <= MAX_PARSED else []
-    owners = [
-        node for top in body for node in ast.walk(top) if isinstance(node, (ast.FunctionDef, ast.ClassDef))
-    ]
-    firsts = [owner.body[0] for owner in owners]
     return {
         number
-        for first in firsts
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-        if isinstance(first.value.value, str)
-        for number in range(first.lineno, (first.end_lineno or first.lineno) + 1)
+        for top in body
+        for node in ast.walk(top)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and ast.get_docstring(node, clean=False) is not None
+        for number in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)
     }

@@ -13,8 +13,6 @@ within a minute. Points that the student may not see yet are not sent.
 from __future__ import annotations
 
 import asyncio
-import csv
-import io
 import json
 import logging
 import os
@@ -38,13 +36,13 @@ from autograder.course.class_list import read_class_list
 from autograder.course.lists import summarize_names
 from autograder.course.policy import LtiPolicy
 from autograder.course.policy_file import class_list, course_file, settings, spec
-from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
 from autograder.exports.rows import graded
-from autograder.files import folder_name, lasting_secret, letters_of, parse_time, write_atomically
+from autograder.exports.tables import write_table
+from autograder.files import folder_name, lasting_secret, letters_of, parse_time
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks
-from autograder.gradebook.writer import storable
+from autograder.gradebook.writer import marks_of
 from autograder.pages.render import plain
 from autograder.run.recorder import open_gradebook
 from autograder.serve import rules
@@ -206,19 +204,16 @@ class Lti:
 
         It has no ID numbers: in Moodle students may enter each other's, and two equal ones make a list invalid.
         """
-        text = io.StringIO()
-        writer = csv.writer(text)
-        writer.writerow(("student", "name", "email", "username"))
-        known = self.journal.notes(self.people)
+        known, rows = self.journal.notes(self.people), list[tuple[str, ...]]()
         for one in members:
             own = {**one, "username": one.get("ext_user_username")}
             before = known.get(str(one["user_id"]), {"student": _plain_name(own), "team": False})
             is_student = place_of(one.get("roles")) == "student" and not before["team"]  # Moodle lists tutors
             if one.get("status", "Active") == "Active" and is_student:
-                ids = [own.get(key) for key in ("name", "email", "username")]
-                writer.writerow([safe_cell(str(word or "")) for word in (before["student"], *ids)])
-        new = self.list_path.with_suffix(".new.csv")
-        write_atomically(new, text.getvalue())
+                ids = [str(own.get(key) or "") for key in ("name", "email", "username")]
+                rows.append((before["student"], *ids))
+        header = ("student", "name", "email", "username")
+        new = write_table(self.list_path.with_suffix(".new.csv"), header, rows)
         try:
             read_class_list(new, settings().team)
             os.replace(new, self.list_path)
@@ -365,7 +360,7 @@ def score_of(
         return None
     result = replace(result, student=student, submitted_at=counts.received_at)
     marks, lab_spec, cells = marks_on(journal, counts), spec(lab), test_cells(spec(lab))
-    own = entered.get(storable(student), TeacherMarks())
+    own = marks_of(entered, student)
     if own.received is not None and own.received == parse_time(counts.received_at):  # of this attempt
         scores, comments = {**own.scores, **marks.scores}, {**own.comments, **marks.comments}
         marks = replace(own, scores=scores, comments=comments)
