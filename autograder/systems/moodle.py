@@ -7,7 +7,7 @@ like others. With a marking workflow nobody sees a grade without a state. A draf
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import quote
@@ -48,7 +48,7 @@ class Moodle(exchange.System):
         if not isinstance(course, int):
             answer = self._call("core_course_get_courses_by_field", field="shortname", value=course)
             course = self._chosen("course", course, {one["id"]: course for one in answer["courses"]})
-        answer = self._call("mod_assign_get_assignments", courseids=[course])
+        answer = self._call("mod_assign_get_assignments", **{"courseids[0]": course})
         there = {one["cmid"]: one for each in answer["courses"] for one in each["assignments"]}
         names = {number: one["name"] for number, one in there.items()}
         self._course, self._cmid = course, self._chosen("assignment", self._wanted, names)
@@ -114,7 +114,7 @@ class Moodle(exchange.System):
         longer = {one["userid"]: one["extensionduedate"] for one in self._rows("user_flags")}
 
         def due(user: int) -> int:
-            asked = {"assignid": self._id, "userid": user, "embeduser": False}
+            asked = {"assignid": self._id, "userid": user, "embeduser": 0}
             one = self._call("mod_assign_get_participant", **asked)
             return max(one["duedate"], longer.get(user) or 0) if one["duedate"] else 0
 
@@ -136,7 +136,7 @@ class Moodle(exchange.System):
         states = {one["userid"]: one["workflowstate"] for one in self._rows("user_flags")}
 
         def entry(user: int) -> Entry:
-            asked = {"assignid": self._id, "userid": user, "moodlewssettingraw": True}
+            asked = {"assignid": self._id, "userid": user, "moodlewssettingraw": 1}
             status = self._call("mod_assign_get_submission_status", **asked)
             report = self._call("gradereport_user_get_grade_items", courseid=self._course, userid=user)
             items = (one for row in report["usergrades"] for one in row["gradeitems"])
@@ -170,23 +170,24 @@ class Moodle(exchange.System):
 
     def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
         """Other people's feedback files, which a new page would replace, are sent again with it."""
-        plugins: dict[str, Any] = {"assignfeedbackcomments_editor": {"text": new.comment, "format": 1}}
+        editor = "plugindata[assignfeedbackcomments_editor]"
+        plugins: dict[str, Any] = {f"{editor}[text]": new.comment, f"{editor}[format]": 1}
         if new.page is not None:
             draft = self._upload(new.page_name, new.page)
             for other in now.files:
                 if (other.folder, other.name) != ("/", new.page_name):
                     self._upload(other.name, self.read(other), draft, other.folder)
-            plugins["files_filemanager"] = draft
+            plugins["plugindata[files_filemanager]"] = draft
         self._call(
             "mod_assign_save_grade",
             assignmentid=self._id,
             userid=user,
             grade=new.grade,
             attemptnumber=attempt,
-            addattempt=False,
+            addattempt=0,
             workflowstate=self._state,
-            applytoall=False,  # each member of a group is sent separately, and may have an entry by a person
-            plugindata=plugins,
+            applytoall=0,  # each member of a group is sent separately, and may have an entry by a person
+            **plugins,
         )
 
     def _upload(self, name: str, content: bytes, draft: int = 0, folder: str = "/") -> int:
@@ -203,7 +204,7 @@ class Moodle(exchange.System):
 
     def _rows(self, what: str) -> list[dict[str, Any]]:
         """This assignment's submissions, grades or flags. If the token may not see it, Moodle's warning is raised as ``Refused``."""
-        answer = self._call(f"mod_assign_get_{what}", assignmentids=[self._id])
+        answer = self._call(f"mod_assign_get_{what}", **{"assignmentids[0]": self._id})
         for one in answer["assignments"]:
             if one["assignmentid"] == self._id:
                 found: list[dict[str, Any]] = one[what.replace("_", "")]
@@ -223,22 +224,17 @@ class Moodle(exchange.System):
                 raise
 
     def _enrolled(self, option: str, value: object) -> set[int]:
-        options = [{"name": option, "value": value}]
-        answer = self._call("core_enrol_get_enrolled_users", courseid=self._course, options=options)
+        options = {"options[0][name]": option, "options[0][value]": value}
+        answer = self._call("core_enrol_get_enrolled_users", courseid=self._course, **options)
         return {one["id"] for one in answer}
 
     def _call(self, function: str, **parameters: Any) -> Any:
         """The answer of a web service function. Raises ``Refused`` with Moodle's reason if it refuses."""
-        fields = {
-            "wstoken": self._token.get_secret_value(),
-            "wsfunction": function,
-            "moodlewsrestformat": "json",
-        }
-        for name, value in parameters.items():
-            fields.update(_flat(name, value))
+        token = self._token.get_secret_value()
+        fields = {"wstoken": token, "wsfunction": function, "moodlewsrestformat": "json", **parameters}
         return self._checked(self._post("/webservice/rest/server.php", fields), function)
 
-    def _post(self, place: str, fields: Mapping[str, str], **more: Any) -> bytes:
+    def _post(self, place: str, fields: Mapping[str, Any], **more: Any) -> bytes:
         """The answer to a POST request, whose body has the token: it is in no address.
 
         Redirects are refused: they would lose the data, or send the token elsewhere.
@@ -260,15 +256,6 @@ class Moodle(exchange.System):
             advice = _ADVICE.get(str(answer.get("errorcode", "")), "")
             raise Refused(f"Moodle refuses {what}: {reason}{f'; {advice}' if advice else ''}.")
         return answer
-
-
-def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the form fields of a value, named for PHP: ``name[0][key]``."""
-    if isinstance(value, Mapping | list):
-        for key, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
-            yield from _flat(f"{name}[{key}]", inner)
-    else:
-        yield name, str(int(value)) if isinstance(value, bool) else str(value)
 
 
 def _attempt(submission: Mapping[str, Any], *, is_open: bool = False) -> Attempt:
