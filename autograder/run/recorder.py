@@ -182,7 +182,7 @@ class Recorder:
 
     def _report(self, marks: dict[str, TeacherMarks], sources: list[str], sentences: tuple[str, ...]) -> Path:
         """The path of the class report, which is made again unless it is current."""
-        from autograder.pages.report.page import DEMOS, build_report
+        from autograder.pages.report import DEMOS, build_report
 
         path, lab_spec = report_page(self.out, self.lab), spec(self.lab)
         places = places_of(lab_spec, DEMOS)

@@ -19,7 +19,7 @@ from autograder.gradebook.cells import test_cells as cells_of
 from autograder.gradebook.final_points import final_points, with_final_points
 from autograder.gradebook.writer import GradebookWriter
 from autograder.pages.feedback import FeedbackWriter
-from autograder.pages.report.page import build_report
+from autograder.pages.report import build_report
 from autograder.results import SubmissionResult
 from tests.fixtures.small_lab import LAB
 from tests.gradebook.by_hand import enter

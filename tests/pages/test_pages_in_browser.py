@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 from autograder.course.lab import LabSpec
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
-from autograder.pages.report.page import build_report
+from autograder.pages.report import build_report
 from autograder.results import QuestionResult, TestResult
 from tests.demos.stage import serious
 

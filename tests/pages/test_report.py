@@ -17,10 +17,16 @@ from autograder.files import write_atomically
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.places import Place
-from autograder.pages.report import page as report_page
-from autograder.pages.report import similarity
-from autograder.pages.report.page import build_report, correlation, question_headline, question_statistics
-from autograder.pages.report.similarity import Answers, alike_groups, answers
+from autograder.pages.report import (
+    MAX_READ,
+    Answers,
+    alike_groups,
+    answers,
+    build_report,
+    correlation,
+    question_headline,
+    question_statistics,
+)
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.pipeline import ClassResult
 from autograder.run.plan import Plan
@@ -63,7 +69,7 @@ def test_the_report_counts_statuses_and_misconceptions(tmp_path, spec, make_resu
     FeedbackWriter(spec, tmp_path).write(rows[0])
     write_atomically(tmp_path / "report" / "demos" / "axis.html", "")
     places = {"softmax": Place(demo="Which axis?", demo_address="demos/axis.html")}
-    monkeypatch.setattr(report_page, "places_of", lambda *_: places)
+    monkeypatch.setattr("autograder.pages.report.places_of", lambda *_: places)
     rows[0] = dataclasses.replace(rows[0], isolation="reduced (own user id, limits)")
     path = build_report(iter(rows), spec, tmp_path)
     page, text = path.read_text(encoding="utf-8"), text_of(path)
@@ -189,7 +195,7 @@ def test_the_same_long_prose_is_a_group_and_a_short_sentence_is_none(spec, submi
 
 
 def test_who_wrote_too_much_is_named_on_the_report(tmp_path, spec, submit, make_result):
-    sources = {"long": {"softmax": "x = 1\n" * similarity.MAX_READ, "why_softmax": "a " * 90_000}}
+    sources = {"long": {"softmax": "x = 1\n" * MAX_READ, "why_softmax": "a " * 90_000}}
     sources |= {name: {"softmax": function(3)} for name in ("ada", "bo")}
     rows = [make_result(name, notebook=submit(spec, cells)) for name, cells in sources.items()]
     text = text_of(build_report([*rows, make_result("di", notebook="")], spec, tmp_path))
