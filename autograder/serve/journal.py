@@ -222,9 +222,9 @@ class Journal:
         rows = self._run("SELECT student, team FROM invitations WHERE token = ?", digest)
         return (rows[0][0], bool(rows[0][1])) if rows else None
 
-    def everybody_invited(self) -> set[str]:
-        """The names of all people with a token."""
-        return {name for (name,) in self._run("SELECT student FROM invitations")}
+    def everybody_invited(self) -> dict[str, bool]:
+        """The name of each person with a token -> whether they belong to the team."""
+        return {name: bool(team) for name, team in self._run("SELECT student, team FROM invitations")}
 
     def digest_of(self, student: str, *, team: bool) -> str:
         """The digest of the token of a person whom another system has identified. A person without a token gets one."""
@@ -232,11 +232,6 @@ class Journal:
             self._run("UPDATE invitations SET team = ? WHERE student = ?", team, student)
             rows = self._run("SELECT token FROM invitations WHERE student = ?", student)
             return str(rows[0][0]) if rows else digest_of_token(self.invite(student, team=team))
-
-    def is_team(self, name: str) -> bool | None:
-        """Whether the person belongs to the team; None for a person without a token."""
-        rows = self._run("SELECT team FROM invitations WHERE student = ?", name)
-        return bool(rows[0][0]) if rows else None
 
     # Notes about other systems
 

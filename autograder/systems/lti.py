@@ -175,7 +175,7 @@ class Lti:
             named = _plain_name if self.takes_list else _name_of  # the system's list has its names
             name = people[user]["student"] if user in people else named(person)
             others = {letters_of(one["student"]) for other, one in people.items() if other != user}
-            invited_as_other = user not in people and self.journal.is_team(name) not in (None, team)
+            invited_as_other = user not in people and self.journal.everybody_invited().get(name, team) != team
             if letters_of(name) in others or invited_as_other:
                 raise Failure(409, f"Somebody else is called {name} here: tell your teacher")
             self.journal.note(self.people, user, {"student": name, "team": team})
