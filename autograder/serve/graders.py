@@ -59,10 +59,11 @@ class Graders:
 
     def start(self) -> None:
         """Start grading once every first worker is ready. Raises ``GradingError`` if this machine cannot grade."""
-        graders = [_WarmWorkers(self.assignments) for _ in range(self.queue.workers)]
-        with ThreadPoolExecutor(len(graders)) as pool:
-            list(pool.map(lambda workers: workers.ready(next(iter(self.assignments))), graders))
-        self._threads = [threading.Thread(target=self._work, args=(own,), daemon=True) for own in graders]
+        own_workers = [dict[str, Worker]() for _ in range(self.queue.workers)]
+        first = next(iter(self.assignments))
+        with ThreadPoolExecutor(len(own_workers)) as pool:
+            list(pool.map(lambda own: self._ready(own, first), own_workers))
+        self._threads = [threading.Thread(target=self._work, args=(own,), daemon=True) for own in own_workers]
         for thread in self._threads:
             thread.start()
 
@@ -76,16 +77,18 @@ class Graders:
         for thread in self._threads:
             thread.join(timeout=max(0.0, until - time.monotonic()))
 
-    def _work(self, workers: _WarmWorkers) -> None:
+    def _work(self, own: dict[str, Worker]) -> None:
+        """Grade one attempt after the other. ``own``: this grader's workers, by lab, the least recently used first."""
         while (attempt := self.queue.take()) is not None:
-            self._grade_one(attempt, workers)
-        workers.close()
+            self._grade_one(attempt, own)
+        for worker in own.values():
+            worker.stop()
 
-    def _grade_one(self, attempt: Attempt, workers: _WarmWorkers) -> None:
+    def _grade_one(self, attempt: Attempt, own: dict[str, Worker]) -> None:
         """Grade one attempt and store its verdict. If anything fails, put it back into the queue."""
         began = time.monotonic()
         try:
-            self.journal.finish(attempt, workers.grade(attempt, self.journal))
+            self.journal.finish(attempt, self._verdict(attempt, own))
             self.on_verdict(attempt)
         except Exception as error:  # a grader must live as long as the service
             known = isinstance(error, UserError)
@@ -98,20 +101,31 @@ class Graders:
             self.trouble = ""
             self.queue.done(attempt, time.monotonic() - began)
 
+    def _verdict(self, attempt: Attempt, own: dict[str, Worker]) -> SubmissionResult:
+        """The verdict on an attempt. Grading is tried again if the worker dies."""
+        assignment = self.assignments[attempt.lab]
+        tries = Attempts(assignment)
+        tries.any_done = True  # a failure on one notebook never counts as the machine's
+        path = self.journal.notebook(attempt.lab, attempt.receipt)
+        notebook = read(Submission(attempt.student, path, attempt.received_at), attempt.lab)
+        task = Task(notebook, salt=salt_of(attempt))
+        while True:
+            worker = self._ready(own, attempt.lab)
+            kind, value = worker.graded(task, 2 * assignment.limits.total_seconds + 240)
+            if kind == "done":
+                result: SubmissionResult = value
+                return result
+            if kind == "died":
+                own.pop(attempt.lab).stop()
+            if (fault := tries.failed(task, kind, value)) is not None:
+                return fault
 
-class _WarmWorkers:
-    """The workers of one grader: one for each lab. The least recently used is replaced."""
-
-    def __init__(self, assignments: Mapping[str, Assignment]):
-        self.assignments = assignments
-        self.workers: dict[str, Worker] = {}
-
-    def ready(self, lab: str) -> Worker:
+    def _ready(self, own: dict[str, Worker], lab: str) -> Worker:
         """A ready worker for ``lab``. Raises ``GradingError`` if none can be started."""
-        worker = self.workers.pop(lab, None) or self._started(lab)
-        self.workers[lab] = worker  # as the most recently used
-        while len(self.workers) > KEPT_WARM:
-            self.workers.pop(next(iter(self.workers))).stop()
+        worker = own.pop(lab, None) or self._started(lab)
+        own[lab] = worker  # as the most recently used
+        while len(own) > KEPT_WARM:
+            own.pop(next(iter(own))).stop()
         return worker
 
     def _started(self, lab: str) -> Worker:
@@ -125,25 +139,3 @@ class _WarmWorkers:
             if kind == "cannot start":
                 raise GradingError(value)
         raise GradingError("No worker can be started here: each one ended at once.")
-
-    def grade(self, attempt: Attempt, journal: Journal) -> SubmissionResult:
-        """The verdict on an attempt. Grading is tried again if the worker dies."""
-        assignment = self.assignments[attempt.lab]
-        tries = Attempts(assignment)
-        tries.any_done = True  # a failure on one notebook never counts as the machine's
-        path = journal.notebook(attempt.lab, attempt.receipt)
-        notebook = read(Submission(attempt.student, path, attempt.received_at), attempt.lab)
-        task = Task(notebook, salt=salt_of(attempt))
-        while True:
-            kind, value = self.ready(attempt.lab).graded(task, 2 * assignment.limits.total_seconds + 240)
-            if kind == "done":
-                result: SubmissionResult = value
-                return result
-            if kind == "died":
-                self.workers.pop(attempt.lab).stop()
-            if (fault := tries.failed(task, kind, value)) is not None:
-                return fault
-
-    def close(self) -> None:
-        for worker in self.workers.values():
-            worker.stop()

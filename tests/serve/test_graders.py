@@ -94,8 +94,8 @@ def test_a_grader_lives_through_whatever_an_attempt_brings_about(tmp_path, monke
             raise OSError("the disk is full")
 
     monkeypatch.setattr(graders, "AGAIN_AFTER", 0.01)
-    monkeypatch.setattr(graders._WarmWorkers, "ready", lambda *_: None)
-    monkeypatch.setattr(graders._WarmWorkers, "grade", lambda *_: None)
+    monkeypatch.setattr(Graders, "_ready", lambda *_: None)
+    monkeypatch.setattr(Graders, "_verdict", lambda *_: None)
     queue, kept = FairQueue(2), cast(Any, SimpleNamespace(finish=lambda *_: None))
     working = Graders(kept, queue, {LAB: cast(Any, None)}, tell)
     working.start()
