@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,11 +32,12 @@ def serve(
     """Serve until Ctrl + C or SIGTERM."""
     logging.basicConfig(format="%(asctime)s %(message)s", force=True)
     if hub:
-        prefix, address, port = _on_hub()
+        on_hub = _extra("autograder.serve.hub", "A service of JupyterHub", "hub")
+        prefix, address, port = on_hub.started_by_hub()
         public = f"http://hub{prefix}"
     else:
         public = _public(url or f"http://localhost:{port}")
-    part = _lti() if lti else None
+    part = _extra("autograder.systems.lti", "LTI", "lti").Lti if lti else None
     options = Options(tuple(labs), out, public, jobs or cores(), hub)
 
     def ready(service: Service) -> None:
@@ -48,22 +50,12 @@ def serve(
         run(options, address, port, ready, part)
 
 
-def _lti() -> Callable[[Service], Any]:
+def _extra(module: str, what: str, extra: str) -> Any:
+    """A module whose packages are not always installed."""
     try:
-        from autograder.systems.lti import Lti
+        return importlib.import_module(module)
     except ImportError:
-        raise UserError("LTI needs its package: pip install 'bigrams-to-translators[lti]'.") from None
-    return Lti
-
-
-def _on_hub() -> tuple[str, str, int]:
-    try:
-        from autograder.serve.hub import started_by_hub
-    except ImportError:
-        raise UserError(
-            "A service of JupyterHub needs its package: pip install 'bigrams-to-translators[hub]'."
-        ) from None
-    return started_by_hub()
+        raise UserError(f"{what} needs its package: pip install 'bigrams-to-translators[{extra}]'.") from None
 
 
 def _public(url: str) -> str:
