@@ -55,6 +55,7 @@ class FakeSite:
         parse_body_arguments(kind, body, fields, files)
         texts = {name: values[-1].decode() for name, values in fields.items()}
         texts |= dict(parse_qsl(address.query)) | (json.loads(body) if kind.endswith("+json") else {})
+        assert files.keys() <= {"file"}
         contents = {one.filename: one.body for some in files.values() for one in some}
         with self._one_at_a_time:
             self.headers = dict(request.headers)

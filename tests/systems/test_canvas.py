@@ -49,7 +49,7 @@ class FakeCanvas(FakeSite):
         }  # fmt: skip
 
     def _users(self, asked: dict[str, str]) -> list[dict[str, Any]]:
-        if asked["enrollment_type[]"] != "student":
+        if asked["enrollment_type[]"] == "designer":  # the last of the staff's
             return [{"id": ME, "name": "Me"}, {"id": TOM, "name": "Tom"}]
         assert asked["enrollment_state[]"] == "active" and asked["include[]"] == "email"
         words = {"login_id": "ada", "email": None, "sis_user_id": "S1"}

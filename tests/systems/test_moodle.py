@@ -48,7 +48,9 @@ class FakeMoodle(FakeSite):
     def fields(self, function: str) -> list[dict[str, Any]]:
         """The fields of all calls of a function, without those that every call has."""
         calls = [fields for name, fields, _ in self.asked if name == function]
-        return [{key: call[key] for key in call if not key.startswith(("ws", "moodlewsrest"))} for call in calls]  # fmt: skip
+        always = {"wstoken": TOKEN, "wsfunction": function, "moodlewsrestformat": "json"}
+        assert all(call.items() >= always.items() for call in calls)
+        return [{key: call[key] for key in call if key not in always} for call in calls]
 
 
 @pytest.fixture
