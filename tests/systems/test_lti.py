@@ -17,7 +17,7 @@ from autograder.course.policy_file import class_list, course_file, spec
 from autograder.errors import UserError
 from autograder.run.recorder import open_gradebook
 from autograder.serve.journal import Attempt
-from autograder.systems.lti import Lti, place_of, policy_of, private_key
+from autograder.systems.lti import _LIST, Lti, place_of, policy_of, private_key
 from tests.fixtures.live_class import NOTEBOOK, LiveClass, addresses
 from tests.systems.fake_platform import AGS, CLAIM, COURSE, DEPLOYMENT, LINK, POLICY, ROLE, Platform
 
@@ -133,7 +133,11 @@ def test_teachers_see_the_room_and_the_learning_systems_class_list_and_are_never
     answer = platform.launch("5", aud=["tool"])
     assert (answer.status, answer.headers["location"]) == (302, f"/room/{LAB}")
     browser, student = platform.browser("5"), platform.browser("3")
-    live.service.part._fetch_list()
+    members, platform.answers["GET /members"] = platform.answers["GET /members"], (500, {}, {})
+    live.service.part._try(_LIST)
+    assert "class list cannot be used: it answers with status 500." in live.service.trouble
+    platform.answers["GET /members"] = members
+    live.service.part._try(_LIST)
     assert [(one.student, one.name) for one in class_list().people] == [("ada", "Ada"), ("bo", "Bo")]
     listed = live.ask(f"/team/{LAB}/state", **browser).json["students"]
     assert [row["student"] for row in listed] == ["ada", "bo"]
