@@ -6,13 +6,10 @@ Nothing is unpacked. Only chosen entries are read, and only up to a limit.
 from __future__ import annotations
 
 import io
-import lzma
 import os
 import re
 import stat
-import struct
 import zipfile
-import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,24 +29,8 @@ DEEPEST = 50
 MAX_NOTES, MAX_NOTE = 5, 300
 
 _IGNORED = re.compile(r"^(__MACOSX|\.ipynb_checkpoints|\.git|\._.*|\.DS_Store|__pycache__)$")
-
-
 #: The compression methods that can be unpacked up to a limit; with others a kilobyte may become gigabytes at once.
 _BOUNDED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-#: The exceptions that the zip library raises for damaged or forged bytes.
-_DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    OSError,
-    EOFError,
-    ValueError,
-    LookupError,
-    RuntimeError,
-    OverflowError,
-    MemoryError,
-)
 
 
 class Refused(Exception):
@@ -60,13 +41,14 @@ class Refused(Exception):
 class Entry:
     """One file: the parts of its path inside the source, its time of change (in an order), and a function that reads it.
 
-    A folder is represented by a file with the name "" in it. Folders and refused files only show that a student is in the
-    download: nothing reads them.
+    A folder is represented by a file with the name "" in it. Folders and files that are ``refused``, which is the reason,
+    only show that a student is in the download: nothing reads them.
     """
 
     parts: tuple[str, ...]
     modified: Any = None
     content: Callable[[int], bytes] | None = None
+    refused: str = ""
 
     @property
     def path(self) -> str:
@@ -77,13 +59,12 @@ class Entry:
         """The content. Raises ``Refused`` for a file that is too large, damaged or not read."""
         try:
             # A zip's listing may claim a wrong size, so the bytes are counted.
-            content = self.content(MAX_BYTES + 1) if self.content is not None else None
-        except _DAMAGED as error:
+            content = self.content(MAX_BYTES + 1) if self.content is not None else b""
+        except Exception as error:  # the zip library raises many types for forged bytes
             why = getattr(error, "strerror", None) or f"damaged: {error}"
             raise Refused(f"Not read: {self.path} ({why}).") from None
-        if content is None or len(content) > MAX_BYTES:
-            why = f" is larger than {MAX_BYTES >> 20} MB" if content is not None else ""
-            raise Refused(f"Not read: {self.path}{why}.")
+        if len(content) > MAX_BYTES:
+            raise Refused(f"Not read: {self.path} is larger than {MAX_BYTES >> 20} MB.")
         return content
 
 
@@ -100,18 +81,17 @@ def entries(source: Path, notes: list[str]) -> list[Entry]:
     return _held(found, notes)
 
 
-def _held(found: Iterable[tuple[Entry, str]], notes: list[str], where: str = "") -> list[Entry]:
+def _held(found: Iterable[Entry], notes: list[str], where: str = "") -> list[Entry]:
     """The entries whose path has no ignored name, each once. Adds the sentences about refused ones, a few of each student.
 
     ``where`` begins the sentences about a student's zip.
     """
     held: dict[tuple[str, ...], Entry] = {}
     unread: dict[str, list[str]] = defaultdict(list)
-    for entry, refused in found:
-        if refused:
-            unread["" if where else entry.path.split("/")[0]].append(
-                f"Not read: {shortened(where + refused)}"
-            )
+    for entry in found:
+        if entry.refused:
+            student = "" if where else entry.path.split("/")[0]
+            unread[student].append(f"Not read: {shortened(where + entry.refused)}")
         is_ignored = any(map(_IGNORED.match, entry.parts)) or not entry.parts
         if not is_ignored and (entry.content or entry.parts not in held):
             held[entry.parts] = entry
@@ -133,12 +113,12 @@ def inner_entries(entry: Entry, notes: list[str]) -> list[Entry]:
     return [Entry((*entry.parts, *one.parts), entry.modified, one.content) for one in inner if one.content]
 
 
-def _in_zip(source: Path | io.BytesIO, where: str = "") -> Iterator[tuple[Entry, str]]:
-    """Yield each file and folder of a zip, and the reason if it is refused ("" if not). ``where`` names a student's zip."""
+def _in_zip(source: Path | io.BytesIO, where: str = "") -> Iterator[Entry]:
+    """Yield each file and folder of a zip. ``where`` names a student's zip."""
     try:
         # The archive stays open while entries may be read; it closes when the last entry is garbage-collected.
         archive = zipfile.ZipFile(source)
-    except _DAMAGED as error:
+    except Exception as error:
         raise Refused(f"{where}the zip is damaged ({error}).") from None
     for info in archive.infolist():
         name = _name(info)
@@ -156,15 +136,11 @@ def _in_zip(source: Path | io.BytesIO, where: str = "") -> Iterator[tuple[Entry,
         refused = next((sentence for sentence in why if why[sentence]), "")
         place = () if leads_out else parts[:DEEPEST]
         if name.endswith("/"):
-            yield Entry((*place, "") if place else ()), ""
+            yield Entry((*place, "") if place else ())
+        elif refused:
+            yield Entry(place, refused=refused)
         else:
-            content = None if refused else partial(_unpacked, archive, info)
-            yield Entry(place, info.date_time, content), refused
-
-
-def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
-    with archive.open(info) as member:
-        return member.read(most)
+            yield Entry(place, info.date_time, lambda most, info=info: archive.open(info).read(most))
 
 
 def _name(info: zipfile.ZipInfo) -> str:
@@ -186,14 +162,14 @@ def shortened(text: str) -> str:
     return text if len(text) <= MAX_NOTE else f"{text[: MAX_NOTE // 2]} … {text[-MAX_NOTE // 2 :]}"
 
 
-def _in_folder(folder: Path) -> Iterator[tuple[Entry, str]]:
-    """Yield each file and folder below a folder, and the reason if it is refused ("" if not)."""
+def _in_folder(folder: Path) -> Iterator[Entry]:
+    """Yield each file and folder below a folder."""
     closed: list[OSError] = []
     for place, folders, files in os.walk(folder, onerror=closed.append):
         here = Path(place).relative_to(folder).parts
         folders[:] = sorted(name for name in folders if not _IGNORED.match(name))
         if here:
-            yield Entry((*here, "")), ""
+            yield Entry((*here, ""))
         if len(here) == DEEPEST and folders:
             yield _refused((*here, folders[0], ""), f"(deeper than {DEEPEST} folders).")
             folders.clear()
@@ -207,7 +183,7 @@ def _in_folder(folder: Path) -> Iterator[tuple[Entry, str]]:
             if stat.S_ISLNK(status.st_mode):
                 yield _refused(parts if "." in name else (*parts, ""), "is a link.")
             elif stat.S_ISREG(status.st_mode):
-                yield Entry(parts, status.st_mtime, partial(read_plain, path)), ""
+                yield Entry(parts, status.st_mtime, partial(read_plain, path))
             elif not stat.S_ISDIR(status.st_mode):
                 yield _refused(parts, "is no plain file.")
     for failed in closed:
@@ -217,5 +193,5 @@ def _in_folder(folder: Path) -> Iterator[tuple[Entry, str]]:
         yield _refused((*parts, ""), f"({failed.strerror}).")
 
 
-def _refused(parts: tuple[str, ...], why: str) -> tuple[Entry, str]:
-    return Entry(parts), f"{'/'.join(filter(None, parts))} {why}"
+def _refused(parts: tuple[str, ...], why: str) -> Entry:
+    return Entry(parts, refused=f"{'/'.join(filter(None, parts))} {why}")

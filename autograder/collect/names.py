@@ -125,41 +125,40 @@ def _refuse_unread(entries: Sequence[Entry], part: float) -> None:
             )
 
 
-def owned(entries: Sequence[Entry], kind: str) -> tuple[list[Owned], list[Entry], list[str]]:
-    """The files with their owners, the files without an owner, and sentences about files with several possible owners."""
-    mine: list[Owned] = []
-    nobodys: list[Entry] = []
+def owned(entries: Sequence[Entry], kind: str, notes: list[str]) -> list[Owned]:
+    """The files with their owners. Adds sentences about files with no or several possible owners to ``notes``."""
+    mine, nobodys = list[Owned](), list[str]()
     doubtful: dict[str, list[str]] = defaultdict(list)  # by the first possible owner
     for entry in entries:
-        readings = _owners(entry, kind)
-        if not readings:
-            nobodys.append(entry)
-        elif len(readings) == 1:
+        readings = _readings(entry, kind)
+        if len(readings) == 1:
             mine += readings
+        elif not readings:
+            nobodys += [f"Nobody's: {entry.path}."] if entry.path.endswith((".ipynb", ".zip")) else []
         elif may_contain_notebook(readings[0].file):
-            each = " or ".join(f"{one.student}'s" for one in readings[:3])
+            each = " or ".join(f"{one.student}'s" for one in readings)
             doubtful[readings[0].student].append(
                 f"{shortened(entry.path)} is not collected: its name can be read as {each}. Rename it."
             )
-    return mine, nobodys, [note for group in doubtful.values() for note in first_of(group)]
+    notes += [*(note for group in doubtful.values() for note in first_of(group)), *nobodys]
+    return mine
 
 
-def _owners(entry: Entry, kind: str) -> list[Owned]:
-    """All possible owners of a file. Students choose their names, so there may be two."""
-    top, last = entry.parts[0], entry.parts[-1]
-    if kind == "canvas" and (match := _CANVAS.match(top)):
-        longest = _CANVAS_LAST.match(top)
-        is_clear = longest is None or longest.span("user") == match.span("user")
-        return [_of_canvas(entry, one) for one in (match, longest)[: 1 if is_clear else 2] if one]
-    if kind == "moodle" and (match := _MOODLE.match(top)) and top.count(_MARK) == 1:
-        file = last if len(entry.parts) > 1 else (match["file"] or last)
-        name, number = match["name"], match["user"] or ""
-        return [Owned(entry, f"{name}_{number}" if number else name, file, name=name, number=number)]
-    if kind in ("canvas", "moodle"):
+def _readings(entry: Entry, kind: str) -> list[Owned]:
+    """The file with each possible owner. Students choose their names, so there may be two."""
+    top, last, is_inside = entry.parts[0], entry.parts[-1], len(entry.parts) > 1
+    if kind == "plain":
+        student = top.removesuffix(".zip") if is_inside else PurePosixPath(last).stem.removesuffix(".ipynb")
+        return [Owned(entry, student or top, last)]
+    if kind == "canvas":
+        matches = [match for match in (_CANVAS.match(top), _CANVAS_LAST.match(top)) if match]
+        users = {match.span("user") for match in matches}
+        return [_of_canvas(entry, match) for match in matches[: len(users)]]
+    match = _MOODLE.match(top)
+    if match is None or top.count(_MARK) != 1:
         return []
-    if len(entry.parts) > 1:
-        return [Owned(entry, top.removesuffix(".zip") or top, last)]
-    return [Owned(entry, PurePosixPath(last).stem.removesuffix(".ipynb"), last)]
+    name, number, file = match["name"], match["user"] or "", last if is_inside else match["file"] or last
+    return [Owned(entry, f"{name}_{number}" if number else name, file, name=name, number=number)]
 
 
 def _of_canvas(entry: Entry, match: re.Match[str]) -> Owned:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,59 +22,51 @@ MAX_ZIPS = 5
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Whether one student's notebook was collected, and sentences."""
-
-    is_collected: bool = False
-    notes: tuple[str, ...] = ()
-    is_draft: bool = False
-
-
-def place(student: Student, time: str, job: Download) -> Outcome:
-    """Write one student's notebook, if there is one. An error in one submission does not stop the class."""
+def place(student: Student, time: str, job: Download) -> bool:
+    """``collect_student``, where an error in one submission does not stop the class."""
     try:
         return collect_student(student, time, job)
     except UserError:  # a full disk, for example, concerns everybody
         raise
     except Exception as error:
-        why = f"{student.name}: what was handed in could not be collected ({type(error).__name__})."
-        return Outcome(notes=(why,))
+        why = type(error).__name__
+        job.notes.append(f"{student.name}: what was handed in could not be collected ({why}).")
+        return False
 
 
-def make_folder(student: Student, job: Download) -> list[str]:
-    """Make the folder of a student without a notebook, so that the results show them as ``missing``. Returns sentences."""
+def make_folder(student: Student, job: Download) -> None:
+    """Make the folder of a student without a notebook, so that the results show them as ``missing``."""
     first = student.files[0]
     if job.kind == "plain":  # the folder may contain other files beside the students' folders
         is_theirs = any(len(one.entry.parts) > 1 or may_contain_notebook(one.file) for one in student.files)
         if first.entry.parts[0].startswith(".") or not is_theirs:
-            return []
+            return
     folder = job.folder(student.name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / f"{job.lab}.ipynb").exists():
-            return [f"{student.name}: the notebook that was collected before stays, with its own time."]
+            job.notes.append(
+                f"{student.name}: the notebook that was collected before stays, with its own time."
+            )
     except OSError as error:
-        return [f"{student.name}: no folder could be made ({error.strerror})."]
-    return []
+        job.notes.append(f"{student.name}: no folder could be made ({error.strerror}).")
 
 
-def collect_student(student: Student, time: str, job: Download) -> Outcome:
-    """Write one student's notebook, if there is one."""
-    name, lab = student.name, job.lab
-    if student.files and (row := job.worksheet_row(student.files[0])) and row.is_unsubmitted:
-        return Outcome(is_draft=True)
-    notebooks, notes = _notebooks(student.files, lab)
+def collect_student(student: Student, time: str, job: Download) -> bool:
+    """Write one student's notebook, if there is one. Returns whether there is."""
+    name, lab, notes = student.name, job.lab, job.notes
+    notebooks = _notebooks(student.files, job)
     if not notebooks:
         typed = any(one.file in TYPED for one in student.files)
         notes.append(f"{name} handed in {'a typed text but ' if typed else ''}no notebook of {lab}.")
-        return Outcome(notes=tuple(notes))
+        return False
     chosen, why = _choose(notebooks, lab)
     notes += [f"{name}{why}"] if why else []
     try:
         content = chosen.entry.read()
     except Refused as refused:
-        return Outcome(notes=(*notes, f"{name}: {refused}"))
+        notes.append(f"{name}: {refused}")
+        return False
     if other := other_lab(content, lab):
         notes.append(f"{name}: {chosen.entry.path} is a notebook of {other}, not of {lab}.")
     if chosen.late:
@@ -84,7 +76,7 @@ def collect_student(student: Student, time: str, job: Download) -> Outcome:
     notes += [f"{name}: {about}"] if about else []
     if may_replace:
         _write(target, content, time)
-    return Outcome(True, tuple(notes))
+    return True
 
 
 def _write(target: Path, content: bytes, time: str) -> None:
@@ -96,19 +88,19 @@ def _write(target: Path, content: bytes, time: str) -> None:
         write_atomically(target.with_name("timestamp.txt"), time + "\n")
 
 
-def _notebooks(files: Sequence[Owned], lab: str) -> tuple[list[Owned], list[str]]:
-    """The student's notebooks of this lab, also inside zips, and sentences about files that were not read."""
-    notes: list[str] = []
+def _notebooks(files: Sequence[Owned], job: Download) -> list[Owned]:
+    """The student's notebooks of this lab, also inside zips."""
     readable = [one for one in files if one.entry.content is not None]  # a note speaks of the others already
     zips = [one for one in readable if one.file.casefold().endswith(".zip")]
     held = [one for one in readable if one not in zips]
     for one in zips[:MAX_ZIPS]:
-        held += [replace(one, entry=entry, file=entry.parts[-1]) for entry in inner_entries(one.entry, notes)]
+        inner = inner_entries(one.entry, job.notes)
+        held += [replace(one, entry=entry, file=entry.parts[-1]) for entry in inner]
     unread = [
         f"Not read: {one.entry.path}; of one student {MAX_ZIPS} zips are opened." for one in zips[MAX_ZIPS:]
     ]
-    notes += first_of(unread)
-    return [one for one in held if is_notebook(one.file) and not _of_another_lab(one.entry, lab)], notes
+    job.notes += first_of(unread)
+    return [one for one in held if is_notebook(one.file) and not _of_another_lab(one.entry, job.lab)]
 
 
 def _of_another_lab(entry: Entry, lab: str) -> bool:

@@ -6,6 +6,7 @@ Moodle: ZipStream's now), and the files of a clone have the time of cloning.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -22,8 +23,8 @@ from autograder.course.lists import (
     same_participant,
     summarize_names,
 )
-from autograder.course.worksheet import is_unsubmitted, own_due
-from autograder.course.written_times import in_utc, time_in
+from autograder.course.policy_file import settings
+from autograder.course.worksheet import is_unsubmitted, own_due, utc_time
 from autograder.errors import UserError
 
 #: Kind of download -> the column with the number that also occurs in its files' names.
@@ -57,11 +58,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Times:
-    """A list of times for a download of this kind."""
+    """A list of times for a download of this kind; empty when the teacher gave none."""
 
-    path: Path
-    kind: str
-    rows: tuple[Row, ...]
+    kind: str = "plain"
+    path: Path | None = None
+    rows: tuple[Row, ...] = ()
     notes: tuple[str, ...] = ()
 
     def is_anothers(self, row: Row, one: Owned) -> bool:
@@ -77,14 +78,14 @@ class Times:
         mine = (row for row in self.rows if self.kind == "moodle" and one.number and row.number == one.number)
         return next((row for row in mine if not self.is_anothers(row, one)), None)
 
-    def rows_of(self, one: Owned, person: Person | None, folder: str) -> list[Row]:
+    def rows_of(self, one: Owned, person: Person | None, called: Iterable[str]) -> list[Row]:
         """The student's rows, by the most reliable column: the system's number, else ids, else the column ``student``.
 
-        ``person`` is the student on the class list, if certain; ``folder`` is the name in the download.
+        ``person`` is the student on the class list, if certain; ``called`` are the names of the folder and in the download.
         """
         if one.number and any(row.number for row in self.rows):
             return [row for row in self.rows if row.number == one.number]
-        called, keys = {one.student, folder}, person.keys if person else set[str]()
+        keys = person.keys if person else set[str]()
         ids = keys | set(map(folded, called))
         by_words = self.kind in _NUMBER and any(row.words for row in self.rows)
 
@@ -95,12 +96,12 @@ class Times:
         return list(filter(is_theirs, self.rows))
 
 
-def read_times(path: Path, zone: str, kind: str) -> Times:
-    """Read a list of times for a download of this kind. Times without a zone are in ``zone``.
+def read_times(path: Path, kind: str) -> Times:
+    """Read a list of times for a download of this kind. Times without a zone are in the course's.
 
     Raises ``UserError`` for a list without times or people, for several assignments, and for an ambiguous time.
     """
-    table = read_list(path)
+    table, zone = read_list(path), settings().timezone
     table.require_column("submitted", "when each student handed in")
     if all(table.column(role) is None for role in ("student", *IDS, *_NUMBER.values())):
         raise UserError(
@@ -114,45 +115,30 @@ def read_times(path: Path, zone: str, kind: str) -> Times:
             )
     rows, without_zone = [], 0
     for number, row in enumerate(table.rows, start=2):
-        text = table.value(row, "submitted")
-        when, has_zone = (None, True) if folded(text) in _NEVER else _time(text, zone, path, number)
-        without_zone += not has_zone
-        rows.append(_row(table, row, when, zone, number, kind))
+        text, time = table.value(row, "submitted"), None
+        try:
+            if folded(text) not in _NEVER:
+                time, has_zone = utc_time(text, zone)
+                without_zone += not has_zone
+            rows.append(_row(table, row, time, zone, kind))
+        except ValueError as error:
+            raise UserError(
+                f"Row {number} of {path}: “{str(error)[:60]}” is no time that can be read without guessing; "
+                "write it like 2026-03-02 10:00."
+            ) from None
     notes = list(table.notes)
     if without_zone:
         notes.append(
             f"{path.name}: {without_zone} times name no zone and were taken for {zone} (course.toml)."
         )
-    return Times(path, kind, tuple(rows), tuple(notes))
+    return Times(kind, path, tuple(rows), tuple(notes))
 
 
-def _row(
-    table: CsvList, row: tuple[str, ...], when: datetime | None, zone: str, number: int, kind: str
-) -> Row:
+def _row(table: CsvList, row: tuple[str, ...], time: datetime | None, zone: str, kind: str) -> Row:
     own = table.value(row, _NUMBER[kind]) if kind in _NUMBER else ""
     own = number_of_participant(own) if kind == "moodle" else own
-    plain = Row(table.ids(row), table.value(row, "student"), own, table.name(row), when)
+    plain = Row(table.ids(row), table.value(row, "student"), own, table.name(row), time)
     if kind != "moodle" or not own:
         return plain
-    try:
-        due = own_due(table, row, zone)
-    except (ValueError, OverflowError) as error:
-        raise _no_time(str(error), table.path, number) from None
-    return replace(plain, is_unsubmitted=is_unsubmitted(table, row), team=table.value(row, "groups"), due=due)
-
-
-def _time(text: str, zone: str, path: Path, number: int) -> tuple[datetime, bool]:
-    """The time in UTC, and whether the text names a zone."""
-    try:
-        if time := time_in(text):
-            return in_utc(time, zone), time.tzinfo is not None
-    except OverflowError:
-        pass
-    raise _no_time(text, path, number)
-
-
-def _no_time(text: str, path: Path, number: int) -> UserError:
-    return UserError(
-        f"Row {number} of {path}: “{text[:60]}” is no time that can be read without guessing; "
-        "write it like 2026-03-02 10:00."
-    )
+    team, due = table.value(row, "groups"), own_due(table, row, zone)
+    return replace(plain, is_unsubmitted=is_unsubmitted(table, row), team=team, due=due)

@@ -62,6 +62,10 @@ class ClassList:
         """The person with this folder's name, login, e-mail address or ID number."""
         return self._by_key.get(folded(word))
 
+    def named(self, words: Iterable[str]) -> dict[str, Person]:
+        """Student -> person, for everybody whom one of these words identifies."""
+        return {person.student: person for word in words if (person := self.find(word)) is not None}
+
     def of_login(self, login: str) -> Person | None:
         """The person with this user name or, if the list has no user names, with this ``student``.
 

@@ -27,8 +27,7 @@ from autograder.course.lists import (
     sentences_about,
     summarize_names,
 )
-from autograder.course.worksheet import is_unsubmitted
-from autograder.course.written_times import time_in
+from autograder.course.worksheet import is_unsubmitted, time_in
 from autograder.errors import UserError
 from autograder.exports.matching import match
 from autograder.exports.rows import Exported, Graded, Grades
