@@ -167,7 +167,7 @@ class _Site(_Strict):
 
     def assignment(self, lab: str) -> int | str | None:
         """The assignment of a lab (full name): its name or number."""
-        return next((one for key, one in self.assignments.items() if _is_key_of(key, lab)), None)
+        return next((one for key, one in self.assignments.items() if is_key_of(key, lab)), None)
 
 
 class SystemPolicy(_Site):
@@ -211,10 +211,10 @@ class LtiPolicy(_Strict):
     def lab_of(self, link: str, labs: Iterable[str]) -> str | None:
         """The lab, among ``labs`` (full names), of a resource link; None for an unknown link."""
         keys = [key for key, one in self.links.items() if one == link]
-        return next((lab for lab in labs if any(_is_key_of(key, lab) for key in keys)), None)
+        return next((lab for lab in labs if any(is_key_of(key, lab) for key in keys)), None)
 
 
-def _is_key_of(key: str, lab: str) -> bool:
+def is_key_of(key: str, lab: str) -> bool:
     """Whether a key of the file is the lab's full name or its number."""
     return key == lab or (key.isdigit() and int(key) == int(lab[:2]))
 
@@ -260,10 +260,7 @@ class Settings(_Strict):
 
     def lab(self, name: str) -> LabPolicy:
         """The policy of a lab (full name), which the file may name by its number."""
-        for key, policy in self.labs.items():
-            if _is_key_of(key, name):
-                return policy
-        return LabPolicy()
+        return next((policy for key, policy in self.labs.items() if is_key_of(key, name)), LabPolicy())
 
     def of_one_lab(self, name: str) -> Settings:
         """The policy for grading one lab (full name) on another machine: without salt, other labs and students' names."""

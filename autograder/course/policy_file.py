@@ -8,7 +8,7 @@ import re
 import secrets
 import tomllib
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from functools import cache
@@ -21,7 +21,7 @@ from autograder.course import extensions
 from autograder.course.class_list import ClassList, read_class_list
 from autograder.course.lab import LabSpec
 from autograder.course.masters import all_labs, course_header, course_root, lab_as_written
-from autograder.course.policy import Settings
+from autograder.course.policy import Settings, is_key_of
 from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
 from autograder.files import folder_name, lasting_secret
@@ -68,9 +68,12 @@ def _read() -> Settings:
         raise UserError(f"{path} cannot be read: {reason}.") from None
     try:
         read = Settings(**values)
+        mistake = next(_mistakes(read), None)
     except ValidationError as error:
-        raise _mistake(path, text, *_first_mistake(error, values)) from None
-    _check_names(read, path, text)
+        mistake = _first_mistake(error, values)
+    if mistake is not None:
+        place, message = mistake
+        raise UserError(f"{path}, line {_line_of(text, place)}: “{'.'.join(place)}”: {message}.")
     salt = os.environ.get("COURSE_SALT") or read.salt or _lasting_salt()
     return read.model_copy(update={"salt": salt})
 
@@ -152,53 +155,52 @@ def limits_of(lab: str) -> Limits:
     return Limits(**{name: value for layer in layers for name, value in layer.items()})
 
 
-def _check_names(read: Settings, path: Path, text: str) -> None:
-    """Refuse unknown labs and questions: a typing mistake must not disable a rule silently."""
-    for name in ("moodle", "canvas", "github"):
-        if (system := getattr(read, name)) is not None:
-            _labs_of(system.assignments, (name, "assignments"), "an assignment", path, text)
-    if read.lti is not None:
-        _labs_of(read.lti.links, ("lti", "links"), "a link", path, text)
-    for lab, key in _labs_of(read.labs, ("labs",), "a section", path, text).items():
-        policy = read.labs[key]
-        if any(policy.model_dump(include={"points", "forbid", "rubric"}).values()):
-            _check_questions(lab, ("labs", key), policy, path, text)
-        if policy.due is not None and (closes := read.closes(lab)) and closes < (read.due(lab) or closes):
-            raise _mistake(path, text, ("labs", key, "closes"), "the lab would close before it is due")
-        for student in policy.extensions:
-            place, longer = ("labs", key, "extensions", student), read.extension(lab, student)
-            if longer is None:
-                raise _mistake(path, text, place, "an extension to a date needs the lab's own due date")
-            if longer < timedelta():
-                raise _mistake(path, text, place, "the extension ends before the lab is due")
+#: The keys of a setting in the file, from the outermost in, and a sentence about it.
+_Mistake = tuple[tuple[str, ...], str]
 
 
-def _labs_of(keys: Iterable[str], place: tuple[str, ...], what: str, path: Path, text: str) -> dict[str, str]:
-    """Key -> lab. Raises ``UserError`` for unknown labs and duplicates."""
+def _mistakes(read: Settings) -> Iterator[_Mistake]:
+    """Yield unknown labs and questions, which would disable a rule silently, and dates that contradict each other."""
+    entries = {"moodle": "assignments", "canvas": "assignments", "github": "assignments", "lti": "links"}
+    tables = {(name, entry): getattr(getattr(read, name), entry, {}) for name, entry in entries.items()}
     named: dict[str, str] = {}
-    for key in keys:
-        lab = next((name for name in all_labs() if key in (name, name[:2], str(int(name[:2])))), None)
-        if lab is None:
-            raise _mistake(path, text, (*place, key), f"there is no lab “{key}”")
-        if lab in named:
-            raise _mistake(path, text, (*place, key), f"lab {lab} has {what} of its own already")
-        named[lab] = key
-    return named
+    for place, table in {**tables, ("labs",): read.labs}.items():
+        named = {}
+        for key in table:
+            lab = next((lab for lab in all_labs() if is_key_of(key, lab)), None)
+            if lab is None:
+                yield (*place, key), f"there is no lab “{key}”"
+            elif lab in named:
+                yield (*place, key), f"lab {lab} stands there already"
+            else:
+                named[lab] = key
+    for lab, key in named.items():  # those of [labs]
+        for place, message in _mistakes_of(lab, read):
+            yield ("labs", key, *place), message
 
 
-def _check_questions(lab: str, place: tuple[str, ...], policy: Any, path: Path, text: str) -> None:
-    written = lab_as_written(lab)
-    questions = [name for name, _ in written.questions]
-    for name in policy.points:
-        if name not in [*questions, *(answer for answer, _ in written.written)]:
-            raise _mistake(path, text, (*place, "points", name), f"lab {lab} has no question “{name}”")
-    for entry in ("forbid", "rubric"):
-        for name in getattr(policy, entry):
-            if name not in questions:
-                raise _mistake(path, text, (*place, entry, name), f"lab {lab} has no question “{name}”")
+def _mistakes_of(lab: str, read: Settings) -> Iterator[_Mistake]:
+    policy = read.lab(lab)
+    if policy.points or policy.forbid or policy.rubric:  # else the master is not read
+        written = lab_as_written(lab)
+        functions = dict(written.questions)
+        for entry, known in {
+            "points": functions | dict(written.written),
+            "forbid": functions,
+            "rubric": functions,
+        }.items():
+            for name in (name for name in getattr(policy, entry) if name not in known):
+                yield (entry, name), f"lab {lab} has no question “{name}”"
+    if policy.due is not None and (closes := read.closes(lab)) and closes < (read.due(lab) or closes):
+        yield ("closes",), "the lab would close before it is due"
+    for student in policy.extensions:
+        if (longer := read.extension(lab, student)) is None:
+            yield ("extensions", student), "an extension to a date needs the lab's own due date"
+        elif longer < timedelta():
+            yield ("extensions", student), "the extension ends before the lab is due"
 
 
-def _first_mistake(error: ValidationError, values: Any) -> tuple[tuple[str, ...], str]:
+def _first_mistake(error: ValidationError, values: Any) -> _Mistake:
     """The first mistake in the file: its place (keys from the outermost in), and a sentence about it."""
     mistake = error.errors()[0]
     place: list[str] = []
@@ -214,11 +216,7 @@ def _first_mistake(error: ValidationError, values: Any) -> tuple[tuple[str, ...]
     return tuple(place), message[:1].lower() + message[1:]
 
 
-def _mistake(path: Path, text: str, place: Sequence[str], message: str) -> UserError:
-    return UserError(f"{path}, line {line_of(text, place)}: “{'.'.join(place)}”: {message}.")
-
-
-def line_of(text: str, place: Sequence[str]) -> int:
+def _line_of(text: str, place: Sequence[str]) -> int:
     """The line (from 1) of a setting. tomllib keeps no positions.
 
     Each name of ``place`` is searched for as a key or in a table's header, starting at the line of the name before it.

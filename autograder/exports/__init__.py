@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course.lab import LabSpec
@@ -10,14 +11,15 @@ from autograder.course.lists import read_list
 from autograder.course.policy_file import class_list
 from autograder.errors import GradingError
 from autograder.exports import canvas, gradescope_zip, json_results, moodle
-from autograder.exports.rows import Exported, Grades, graded
+from autograder.exports.rows import Grades, graded
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.results import SubmissionResult
 
 __all__ = ["FORMATS", "Exported", "export"]
 
-FORMATS: dict[str, Callable[[Grades, Path], Exported]] = {
+#: Format -> its writer, which returns the files that it wrote.
+FORMATS: dict[str, Callable[[Grades, Path], Iterable[Path]]] = {
     "canvas": canvas.write,
     "moodle": moodle.write_grades,
     "moodle-worksheet": moodle.write_worksheet,
@@ -26,6 +28,18 @@ FORMATS: dict[str, Callable[[Grades, Path], Exported]] = {
     "gradescope-zip": gradescope_zip.write_zip,
     "github": json_results.write_classroom,
 }
+
+
+@dataclass(frozen=True)
+class Exported:
+    """The files that an export wrote, and sentences about problems."""
+
+    paths: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Path]:
+        """Iterate over the paths."""
+        return iter(self.paths)
 
 
 def export(
@@ -50,4 +64,6 @@ def export(
     table = read_list(roster) if roster is not None else None
     cells = test_cells(spec)
     rows = tuple(graded(result, spec, marks, cells) for result in results)
-    return FORMATS[format](Grades(spec, rows, table, marks is not None, class_list(), marks or {}), out)
+    notes = list(table.notes) if table is not None else []
+    grades = Grades(spec, rows, table, marks is not None, class_list(), marks or {}, notes)
+    return Exported(tuple(FORMATS[format](grades, out)), tuple(grades.notes))

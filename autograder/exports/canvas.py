@@ -9,13 +9,14 @@ export uses one to say what a grade still lacks.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.course.class_list import ClassList
 from autograder.course.lists import CsvList, folded, may_be_thousands, number_in, summarize_names
 from autograder.errors import UserError
 from autograder.exports.matching import is_numbered, match
-from autograder.exports.rows import Exported, Grades
+from autograder.exports.rows import Grades
 from autograder.exports.tables import about_keys, write_table
 from autograder.pages.render import points
 
@@ -28,28 +29,37 @@ _RESERVED = "Points Possible"
 REMARK = "Current Grade: what it lacks"
 
 
-def write(grades: Grades, out: Path) -> Exported:
+def write(grades: Grades, out: Path) -> list[Path]:
     """Write ``out/canvas-<lab>.csv``."""
     path = out / f"canvas-{grades.spec.name}.csv"
     table = grades.roster or _of_class_list(grades.people)
     if table is None:
-        return _by_logins(grades, path)
-    if not table.is_canvas:
-        raise UserError(
-            f"{table.path} is no gradebook export of Canvas's, whose first columns are Student and ID; "
-            f"its columns are {table.shown_header}."
+        assignment, possible, rows = None, grades.number(grades.max_points), list(_by_logins(grades))
+    else:
+        if not table.is_canvas:
+            raise UserError(
+                f"{table.path} is no gradebook export of Canvas's, whose first columns are Student and ID; "
+                f"its columns are {table.shown_header}."
+            )
+        assignment = _assignment(grades, table)
+        found = match("canvas", table, grades.by_student, grades.people, path.name, grades.notes)
+        possible, most = _points_possible(grades, table, assignment)
+        rows = []
+        for position in sorted(found):
+            student, cells = grades.by_student[found[position]], _student_cells(table, table.rows[position])
+            rows.append([*cells, grades.number(student.points, most), student.remark])
+    mistaken = [row[0] for row in rows if _RESERVED in row[0]]
+    for row in rows:
+        row[0] = row[0].replace(_RESERVED, _RESERVED.capitalize())
+    header = [*WHO, assignment or grades.spec.name, REMARK]
+    points_row = [f"    {_RESERVED}", "", "", "", "", possible, "(read only)"]
+    write_table(path, header, [points_row, *rows], table.separator if table is not None else ",", _KEYS)
+    grades.notes += about_keys(rows, _KEYS, "Canvas", path)
+    if mistaken:
+        grades.notes.append(
+            f"Canvas takes a row whose name holds “{_RESERVED}” for its own, so these names have a small p: {summarize_names(mistaken)}."
         )
-    assignment = _assignment(grades, table)
-    found, about_people = match("canvas", table, grades.by_student, grades.people, path.name)
-    possible, most, about = _points_possible(grades, table, assignment)
-    rows = [
-        [*_student_cells(table, row), grades.number(student.points, most), student.remark]
-        for position, row in enumerate(table.rows)
-        if position in found
-        for student in [grades.by_student[found[position]]]
-    ]
-    notes = _write(path, assignment or grades.spec.name, possible, rows, table.separator)
-    return Exported((path,), (*table.notes, *about_people, *notes, *about))
+    return [path]
 
 
 def _of_class_list(people: ClassList) -> CsvList | None:
@@ -64,37 +74,18 @@ def _of_class_list(people: ClassList) -> CsvList | None:
     return CsvList(people.path, WHO, tuple(rows)) if people.path is not None else None
 
 
-def _by_logins(grades: Grades, path: Path) -> Exported:
-    """Export with the folders' names as logins. Names that end with a number are refused: they may come from Moodle."""
+def _by_logins(grades: Grades) -> Iterator[list[str]]:
+    """Yield rows with the folders' names as logins. Names that end with a number are refused: they may come from Moodle."""
+    grades.notes.append(
+        "The folders' names were taken for login names: Canvas's own export as --roster is surer."
+    )
     for row in grades.rows:
         if is_numbered(row.student):
             raise UserError(
                 f"Nobody can say which student of Canvas's “{row.student}” is: give Canvas's own gradebook export with --roster, "
                 "or a class list in course.toml."
             )
-    rows = [
-        [row.student, "", "", row.student, "", grades.number(row.points), row.remark] for row in grades.rows
-    ]
-    notes = _write(path, grades.spec.name, grades.number(grades.max_points), rows)
-    advice = "The folders' names were taken for login names: Canvas's own export as --roster is surer."
-    return Exported((path,), (*notes, advice))
-
-
-def _write(
-    path: Path, assignment: str, possible: str, rows: list[list[str]], separator: str = ","
-) -> list[str]:
-    """Write the file. Returns sentences about students whom Canvas would not find or would take for the assignment."""
-    mistaken = [row[0] for row in rows if _RESERVED in row[0]]
-    for row in rows:
-        row[0] = row[0].replace(_RESERVED, _RESERVED.capitalize())
-    points_row = [f"    {_RESERVED}", "", "", "", "", possible, "(read only)"]
-    write_table(path, [*WHO, assignment, REMARK], [points_row, *rows], separator, _KEYS)
-    notes = [*about_keys(rows, _KEYS, "Canvas", path)]
-    if mistaken:
-        notes.append(
-            f"Canvas takes a row whose name holds “{_RESERVED}” for its own, so these names have a small p: {summarize_names(mistaken)}."
-        )
-    return notes
+        yield [row.student, "", "", row.student, "", grades.number(row.points), row.remark]
 
 
 def _student_cells(table: CsvList, row: tuple[str, ...]) -> list[str]:
@@ -117,21 +108,22 @@ def _assignment(grades: Grades, table: CsvList) -> str | None:
     return found[0] if found else None
 
 
-def _points_possible(
-    grades: Grades, table: CsvList, assignment: str | None
-) -> tuple[str, float | None, tuple[str, ...]]:
-    """The cell for the points possible, the maximum to which grades are scaled (None: not scaled), and sentences."""
+def _points_possible(grades: Grades, table: CsvList, assignment: str | None) -> tuple[str, float | None]:
+    """The cell for the points possible, and the maximum to which grades are scaled (None: not scaled)."""
     if assignment is None:
-        offer = f"The list has no column “{grades.spec.name} (number)”: Canvas will offer to make this assignment."
-        return grades.number(grades.max_points), None, (offer,)
+        grades.notes.append(
+            f"The list has no column “{grades.spec.name} (number)”: Canvas will offer to make this assignment."
+        )
+        return grades.number(grades.max_points), None
     row = table.points_possible
     cell = row[table.header.index(assignment)].strip() if row is not None else ""
     most = None if may_be_thousands(cell) else number_in(cell)
     if most is not None and most > 0:
-        return grades.number(grades.max_points, most), most, grades.scaled_note(most, "Canvas")
+        grades.notes += grades.scaled_note(most, "Canvas")
+        return grades.number(grades.max_points, most), most
     state = f"has “{cell}”" if cell else "does not say what Canvas has"
-    kept = (
+    grades.notes.append(
         f"The list {state} as the points possible of “{assignment}”, so grades are not scaled: they are of "
         f"{points(grades.max_points)} points, and Canvas keeps its own maximum."
     )
-    return "", None, (kept,)  # an empty cell changes nothing in Canvas
+    return "", None  # an empty cell changes nothing in Canvas

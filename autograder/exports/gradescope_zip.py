@@ -17,13 +17,13 @@ from autograder.course.masters import course_root
 from autograder.course.packages import grader_requirements
 from autograder.course.policy_file import settings
 from autograder.course.visible_files import data_files, files_below, grader_files, kit_files, lab_number
-from autograder.exports.rows import Exported, Grades
+from autograder.exports.rows import Grades
 from autograder.files import write_atomically
 
 _SCRIPTS = Path(__file__).parent / "gradescope_bundle"
 
 
-def write_zip(grades: Grades, out: Path) -> Exported:
+def write_zip(grades: Grades, out: Path) -> list[Path]:
     """Write ``out/gradescope-autograder-<lab>.zip``. Raises GradingError if a part is missing."""
     lab = grades.spec.name
     path = out / f"gradescope-autograder-{lab}.zip"
@@ -40,9 +40,8 @@ def write_zip(grades: Grades, out: Path) -> Exported:
             policy = settings().of_one_lab(lab).model_copy(update={"isolation": "reduced"})
             _add(archive, "course/course.json", policy.model_dump_json(exclude_defaults=True).encode())
         write_atomically(path, archive_path.read_bytes())
-    return Exported(
-        (path,), ("The zip holds the hidden tests: upload it to Gradescope and give it to nobody.",)
-    )
+    grades.notes.append("The zip holds the hidden tests: upload it to Gradescope and give it to nobody.")
+    return [path]
 
 
 def _course_files(lab: str) -> Iterator[tuple[Path, str]]:

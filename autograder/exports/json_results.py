@@ -8,38 +8,34 @@ each test and reports the sum of the scores out of ``max_score``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from autograder.course.lab import LabSpec
-from autograder.exports.rows import Exported, Graded, Grades, graded
+from autograder.exports.rows import Graded, Grades, graded
 from autograder.files import folder_name, write_atomically
 from autograder.gradebook.cells import test_cells
 from autograder.pages.render import plain, points
 from autograder.results import STATUSES, QuestionResult, SubmissionResult
 
 
-def write_gradescope(grades: Grades, out: Path) -> Exported:
+def write_gradescope(grades: Grades, out: Path) -> Iterator[Path]:
     """Write ``out/gradescope/<student>/results.json`` for every student."""
-    return _write_each(grades, out / "gradescope", "results.json", results_json)
-
-
-def write_classroom(grades: Grades, out: Path) -> Exported:
-    """Write ``out/github-classroom/<student>/autograding.json`` for every student."""
-    content = partial(autograding_json, max_points=grades.max_points)
-    return _write_each(grades, out / "github-classroom", "autograding.json", content)
-
-
-def _write_each(
-    grades: Grades, folder: Path, name: str, content: Callable[[Graded], dict[str, Any]]
-) -> Exported:
-    paths = []
     for row in grades.rows:
-        paths.append(folder / folder_name(row.student) / name)
-        write_atomically(paths[-1], json.dumps(content(row), indent=2, ensure_ascii=False) + "\n")
-    return Exported(tuple(paths))
+        yield _written(out / "gradescope" / folder_name(row.student) / "results.json", results_json(row))
+
+
+def write_classroom(grades: Grades, out: Path) -> Iterator[Path]:
+    """Write ``out/github-classroom/<student>/autograding.json`` for every student."""
+    for row in grades.rows:
+        path = out / "github-classroom" / folder_name(row.student) / "autograding.json"
+        yield _written(path, autograding_json(row, grades.max_points))
+
+
+def _written(path: Path, content: dict[str, Any]) -> Path:
+    write_atomically(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    return path
 
 
 def results_of(result: SubmissionResult, spec: LabSpec) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from autograder.course.class_list import ClassList, Person
 from autograder.course.lists import (
@@ -34,24 +34,23 @@ def is_numbered(student: str) -> bool:
 
 
 def match(
-    system: str, table: CsvList, students: Iterable[str], people: ClassList, where: str
-) -> tuple[dict[int, str], list[str]]:
+    system: str, table: CsvList, students: Collection[str], people: ClassList, where: str, notes: list[str]
+) -> dict[int, str]:
     """Match ``students`` with the rows of a list from Canvas (``canvas``) or Moodle (``moodle``, ``moodle-worksheet``).
 
-    Returns the students by the position of their row, and sentences about the others, who are not in the file ``where``.
+    Returns the students by the position of their row. Adds sentences about the others, who are not in the file ``where``.
     Raises ``UserError``, so that nothing is written, if names contradict numbers for at least half of the students found, if
     more students share a row than have their own, or if nobody is on the list.
     """
-    rows, names = _Rows(system, table), list(students)
-    lost, renamed, with_new_name = list[str](), list[str](), list[str]()
+    rows, whose = _Rows(system, table), people.of_folders(students)
     claims, contradictions = defaultdict[int, list[str]](list), list[tuple[int, str]]()
-    whose = people.of_folders(names)
-    for student in names:
+    lost, renamed, with_new_name = list[str](), list[str](), list[str]()
+    for student in students:
         person = people.of_folder(student)
         if person is not None and student not in whose:
-            lost.append(student)  # its login or number belongs to somebody else
-            continue
-        row, is_certain = rows.of(student, person)
+            row, is_certain = None, False  # its login or number belongs to somebody else
+        else:
+            row, is_certain = rows.of(student, person)
         if row is None:
             lost.append(student)
             continue
@@ -72,22 +71,26 @@ def match(
             f"Row {row + 2} of {table.path} is “{rows.names[row] or 'nameless'}”, but its number or address belongs to the "
             f"submission of “{student}”: the list belongs to another assignment or course. Nothing was written."
         )
-    if names and not found:
+    if students and not found:
+        first = ", ".join(f"“{cell[:40]}”" for row in table.rows[:1] for cell in row[:5]) or "not there"
         raise UserError(
-            f"None of the {len(names)} students is on the list {table.path}: looked for {summarize_names(names[:3])} in its columns "
-            f"{table.shown_header}, whose first row is {rows.first}. Nothing was written."
+            f"None of the {len(students)} students is on the list {table.path}: looked for {summarize_names([*students][:3])} in its "
+            f"columns {table.shown_header}, whose first row is {first}. Nothing was written."
         )
-    others = [(position, row) for position, row in enumerate(table.rows) if position not in found]
+    without = [
+        rows.names[position] or next(filter(str.strip, row), "")
+        for position, row in enumerate(table.rows)
+        if position not in found and table.is_person(row)
+    ]
     problems = {
         f"Not found on the list, and so not in {where}": lost,
         f"Name does not match the number on the list, and so not in {where}": renamed,
         "Name does not match ID or e-mail, by which they were found": with_new_name,
         f"Several students match one row of the list, and so not in {where}": doubled,
-        "On the list, but without a result here": [
-            rows.label(position) for position, row in others if table.is_person(row)
-        ],
+        "On the list, but without a result here": without,
     }
-    return found, sentences_about(problems)
+    notes += sentences_about(problems)
+    return found
 
 
 class _Rows:
@@ -106,16 +109,6 @@ class _Rows:
             value = number_of_participant(value) if number == "participant" else value
             if value and self.by_number.setdefault(value, position) != position:
                 raise UserError(f"The list {table.path} has two rows for number {value}: export it again.")
-
-    @property
-    def first(self) -> str:
-        """The first row's content, for sentences."""
-        row = self.table.rows[0] if self.table.rows else ()
-        return ", ".join(f"“{cell[:40]}”" for cell in row[:5]) or "not there"
-
-    def label(self, position: int) -> str:
-        """The name of a row's person, or else the row's first cell, for sentences."""
-        return self.names[position] or next(filter(str.strip, self.table.rows[position]), "")
 
     def of(self, student: str, person: Person | None) -> tuple[int | None, bool]:
         """The student's row by ids, never by name alone, and whether it is theirs: a number needs an agreeing name."""

@@ -30,7 +30,7 @@ from autograder.course.lists import (
 from autograder.course.worksheet import is_unsubmitted, time_in
 from autograder.errors import UserError
 from autograder.exports.matching import match
-from autograder.exports.rows import Exported, Graded, Grades
+from autograder.exports.rows import Graded, Grades
 from autograder.exports.tables import about_keys, write_table
 from autograder.files import write_atomically
 from autograder.pages.feedback import FeedbackWriter
@@ -43,27 +43,43 @@ _ROLES = ("username", "id number", "email")
 _SIGNED = re.compile(r"\(autograder ([0-9a-f]{8})\)\s*$")
 
 
-def write_grades(grades: Grades, out: Path) -> Exported:
+def write_grades(grades: Grades, out: Path) -> list[Path]:
     """Write ``out/moodle-<lab>.csv`` for Grades > Import > CSV file; map one of the first columns."""
     path = out / f"moodle-{grades.spec.name}.csv"
     header = [*WHO, grades.spec.name, f"{grades.spec.name} feedback", "what the grade lacks"]
-    table = grades.roster or _of_class_list(grades.people)
-    rows, notes = _rows(grades, table, path)
+    table, notes = grades.roster or _of_class_list(grades.people), grades.notes
+    if all(table.column(role) is None for role in _ROLES):
+        table.require_column(
+            "email", "Moodle's import finds students by user name, ID number or email address"
+        )
+    found = match("moodle", table, grades.with_work, grades.people, path.name, notes)
+    most = _maximum(table) if table.column("maximum") is not None else None
+    rows, without_ids = list[list[str]](), list[str]()
+    for position in sorted(found):
+        who = [table.value(table.rows[position], role) for role in _ROLES]
+        row = grades.by_student[found[position]]
+        if any(who):
+            points_cell = grades.number(row.points, most, capped=True)
+            rows.append([*who, points_cell, row.summary_html, row.remark])
+        else:
+            without_ids.append(row.student)
     keys = range(len(WHO))
     write_table(path, header, rows, table.separator, keys)
-    full = [name for name, cells in zip(WHO, list(zip(*rows, strict=True))[:3], strict=False) if all(cells)]
-    advice = [
+    notes += sentences_about({f"Without an ID on the list, and so not in {path.name}": without_ids})
+    notes += [*grades.scaled_note(most, "Moodle"), *about_keys(rows, keys, "Moodle", path)]
+    full = [name for number, name in enumerate(WHO) if rows and all(row[number] for row in rows)]
+    notes += [
         f"Map “{full[-1]}” in Moodle: one person without a value in the mapped column stops its whole import."
         if full
         else "No column has a value for everybody: Moodle's import stops at the first person without one. Use the grading worksheet.",
         "Moodle marks imported grades as overridden, so later grades in the assignment do not reach its gradebook: "
         "the grading worksheet (moodle-worksheet) avoids that.",
     ]
-    if table.column("maximum") is None:
-        advice.append(
+    if most is None:
+        notes.append(
             f"The grades are of {grades.number(grades.max_points)} points: let Moodle's grade item have that maximum."
         )
-    return Exported((path,), (*notes, *about_keys(rows, keys, "Moodle", path), *advice))
+    return [path]
 
 
 def _of_class_list(people: ClassList) -> CsvList:
@@ -77,31 +93,11 @@ def _of_class_list(people: ClassList) -> CsvList:
     return CsvList(people.path, (*WHO, "Full name"), tuple(rows))
 
 
-def _rows(grades: Grades, table: CsvList, path: Path) -> tuple[list[list[str]], tuple[str, ...]]:
-    if all(table.column(role) is None for role in _ROLES):
-        table.require_column(
-            "email", "Moodle's import finds students by user name, ID number or email address"
-        )
-    found, about_people = match("moodle", table, grades.with_work, grades.people, path.name)
-    most = _maximum(table) if table.column("maximum") is not None else None
-    rows, without_ids = list[list[str]](), list[str]()
-    for position in sorted(found):
-        who = [table.value(table.rows[position], role) for role in _ROLES]
-        row = grades.by_student[found[position]]
-        if not any(who):
-            without_ids.append(row.student)
-        else:
-            points_cell = grades.number(row.points, most, capped=True)
-            rows.append([*who, points_cell, row.summary_html, row.remark])
-    lost = sentences_about({f"Without an ID on the list, and so not in {path.name}": without_ids})
-    return rows, (*table.notes, *about_people, *lost, *grades.scaled_note(most, "Moodle"))
-
-
-def write_worksheet(grades: Grades, out: Path) -> Exported:
+def write_worksheet(grades: Grades, out: Path) -> list[Path]:
     """Write ``out/moodle-worksheet-<lab>.csv``: the fillable rows of Moodle's worksheet, with grade and comment."""
     path = out / f"moodle-worksheet-{grades.spec.name}.csv"
-    table = _worksheet(grades)
-    filled, notes = _fillable(grades, table, path.name)
+    table, notes = _worksheet(grades), grades.notes
+    filled = _fillable(grades, table, path.name)
     grade, most = table.require_column("grade", "where the points go"), _maximum(table)
     comments, graded = table.column("comments"), table.column("graded")
     rows = []
@@ -129,14 +125,14 @@ def write_worksheet(grades: Grades, out: Path) -> Exported:
         "Upload it with Moodle set to the worksheet's language. Moodle skips rows that were graded after the worksheet was "
         "downloaded: download it again each time, or tick “Allow updating records that have been modified more recently in Moodle”."
     )
-    return Exported((path,), tuple(notes))
+    return [path]
 
 
-def write_feedback(grades: Grades, out: Path) -> Exported:
+def write_feedback(grades: Grades, out: Path) -> list[Path]:
     """Write ``out/moodle-feedback-<lab>.zip`` with the pages of students with fillable rows in the worksheet."""
     lab, table = grades.spec.name, _worksheet(grades)
     path = out / f"moodle-feedback-{lab}.zip"
-    filled, notes = _fillable(grades, table, path.name)
+    filled = _fillable(grades, table, path.name)
     writer, content = FeedbackWriter(grades.spec, out), io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for position, row in filled.items():
@@ -146,12 +142,12 @@ def write_feedback(grades: Grades, out: Path) -> Exported:
             page = writer.page(row.result, grades.marks.get(row.student))
             archive.writestr(f"{name}_{number}_assignfeedback_file_{lab}.html", page)
     write_atomically(path, content.getvalue())
-    return Exported((path,), tuple(notes))
+    return [path]
 
 
-def _fillable(grades: Grades, table: CsvList, where: str) -> tuple[dict[int, Graded], list[str]]:
-    """Position -> student, for the worksheet's rows that the autograder may fill; and sentences about the other rows."""
-    found, about_people = match("moodle-worksheet", table, grades.with_work, grades.people, where)
+def _fillable(grades: Grades, table: CsvList, where: str) -> dict[int, Graded]:
+    """Position -> student, for the worksheet's rows that the autograder may fill."""
+    found = match("moodle-worksheet", table, grades.with_work, grades.people, where, grades.notes)
     filled: dict[int, Graded] = {}
     closed, unsubmitted, entered = list[str](), list[str](), list[str]()
     for position, student in found.items():
@@ -168,12 +164,12 @@ def _fillable(grades: Grades, table: CsvList, where: str) -> tuple[dict[int, Gra
         f"Moodle allows no change, and so not in {where}": closed,
         f"A draft or a reopened attempt in Moodle, and so not in {where}": unsubmitted,
     }
-    notes = [*table.notes, *about_people, *sentences_about(unfilled)]
+    grades.notes += sentences_about(unfilled)
     if entered:
-        notes.append(
+        grades.notes.append(
             f"Points or a comment that somebody entered in Moodle stay, and so not in {where}: {', '.join(entered)}."
         )
-    return filled, notes
+    return filled
 
 
 def _worksheet(grades: Grades) -> CsvList:

@@ -6,7 +6,6 @@ import html
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 from autograder.course.class_list import ClassList
 from autograder.course.lab import LabSpec
@@ -16,18 +15,6 @@ from autograder.errors import UserError
 from autograder.gradebook.final_points import FinalPoints, TeacherMarks, final_points
 from autograder.pages.render import counted_points, plain, points
 from autograder.results import STATUSES, STRONGEST, SubmissionResult
-
-
-@dataclass(frozen=True)
-class Exported:
-    """The files that an export wrote, and sentences about problems."""
-
-    paths: tuple[Path, ...]
-    notes: tuple[str, ...] = ()
-
-    def __iter__(self) -> Iterator[Path]:
-        """Iterate over the paths."""
-        return iter(self.paths)
 
 
 @dataclass(frozen=True)
@@ -77,7 +64,7 @@ class Graded:
         return html.escape(self.summary).replace("\n", "<br>")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Grades:
     """The input of a format's writer: the lab, its graded students, and the learning system's list."""
 
@@ -89,6 +76,8 @@ class Grades:
     people: ClassList = field(default_factory=ClassList)
     #: The marks that people entered, for formats that show them.
     marks: Mapping[str, TeacherMarks] = field(default_factory=dict)
+    #: Sentences about problems, to which the writers add.
+    notes: list[str] = field(default_factory=list)
 
     @property
     def max_points(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from autograder.course.lists import summarize_names
@@ -40,22 +40,18 @@ def write_table(
 
 def about_keys(
     rows: Iterable[Sequence[str]], keys: Collection[int], system: str, path: Path
-) -> tuple[str, ...]:
-    """Sentences about ids that a spreadsheet takes for formulas."""
+) -> Iterator[str]:
+    """Yield sentences about ids that a spreadsheet takes for formulas."""
     words = dict.fromkeys(row[key] for row in rows for key in keys)
-    kept = [word for word in words if word == _key(word) != safe_cell(word)]
-    changed = [word for word in words if word != _key(word)]
-    sentences = []
-    if kept:
-        sentences.append(
+    if kept := [word for word in words if word == _key(word) != safe_cell(word)]:
+        yield (
             f"A spreadsheet takes {summarize_names(kept)} for formulas: import {path.name} without saving it in a spreadsheet first."
         )
-    if changed:
-        sentences.append(
+    if changed := [word for word in words if word != _key(word)]:
+        yield (
             f"{system} will find nobody by {summarize_names(changed)}: {path.name} has these changed, because a spreadsheet could run them. "
             "If no other column identifies these students, enter their grades by hand."
         )
-    return tuple(sentences)
 
 
 def _key(word: str) -> str:

@@ -171,8 +171,9 @@ def test_of_two_folders_that_seem_to_be_one_persons_neither_is_theirs(tmp_path):
     twice = people.claimed_twice(["alicewonder", "aw1815", "bb1"])
     assert twice == {"alicewonder": ["alicewonder", "aw1815"]}
     table = CsvList(tmp_path / "m.csv", ("Username", "Full name"), (("aw1815", "Alice"), ("bb1", "Bob")))
-    found, notes = match("moodle", table, ["alicewonder", "aw1815", "bb1"], people, "it")
-    assert found == {1: "bb1"} and "Not found on the list, and so not in it: alicewonder, aw1815." in notes
+    notes: list[str] = []
+    assert match("moodle", table, ["alicewonder", "aw1815", "bb1"], people, "it", notes) == {1: "bb1"}
+    assert "Not found on the list, and so not in it: alicewonder, aw1815." in notes
 
 
 def test_one_new_name_and_two_folders_of_one_row_end_no_export_and_another_courses_list_does(tmp_path):
@@ -180,9 +181,10 @@ def test_one_new_name_and_two_folders_of_one_row_end_no_export_and_another_cours
     people = read_class_list(put(tmp_path / "r.csv", text))
 
     def matched(names: list[str], folders: list[str], people: ClassList):
+        notes: list[str] = []
         rows = tuple((name, str(number), "") for number, name in enumerate(names, 1))
         table = CsvList(tmp_path / "c.csv", ("Student", "ID", "SIS Login ID"), rows)
-        return match("canvas", table, folders, people, "it")
+        return match("canvas", table, folders, people, "it", notes), notes
 
     folders = ["ada", "bo", "mallory"]
     found, notes = matched(["Lovelace, Ada", "Bohr, Bo", "Batman"], folders, people)
