@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import nbgrader
 from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeList
+from nbgrader.server_extensions.formgrader import formgrader
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_NBGRADERS_TEMPLATES = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
+_NBGRADERS_TEMPLATES = Path(formgrader.__file__).parent / "templates"
 
 
 def apply_to(c: Any) -> None:
@@ -23,10 +23,12 @@ def apply_to(c: Any) -> None:
     ]  # fmt: skip
     # Also for `nbgrader autograde` and Formgrader's button, and never in a kernel.
     c.Autograde.exporter_class = "autograder.nbgrader_plugin.exporter.IsolatedExporter"
-    c.GenerateFeedback.exporter_class = "autograder.nbgrader_plugin.feedback_exporter.FeedbackExporter"
+    c.GenerateFeedback.exporter_class = "autograder.nbgrader_plugin.exporter.FeedbackExporter"
     c.Autograde.sanitize_preprocessors = []
     c.Autograde.autograde_preprocessors = []
-    _escape_names()
+    # Formgrader's own pages insert students' names, even from the address, unescaped. It makes its template environment after
+    # this configuration is read.
+    formgrader.Environment = partial(jinja2.Environment, autoescape=True)
     c.HTMLExporter.sanitize_html = True
     c.HTMLExporter.filters = {
         "clean_html": "autograder.pages.clean_html.clean_html",
@@ -36,15 +38,6 @@ def apply_to(c: Any) -> None:
         "strip_files_prefix": "autograder.pages.clean_html.unchanged",
     }
     c.HTMLExporter.extra_template_basedirs = [str(_TEMPLATES), str(_NBGRADERS_TEMPLATES)]
-
-
-def _escape_names() -> None:
-    """Let Formgrader's own pages escape their values: nbgrader inserts students' names, even from the address, unescaped.
-    This works because the configuration is read before Formgrader makes its template environment.
-    """
-    from nbgrader.server_extensions.formgrader import formgrader
-
-    formgrader.Environment = partial(jinja2.Environment, autoescape=True)
 
 
 class NoExchange(ExchangeList):  # type: ignore[misc]

@@ -13,10 +13,10 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
-from nbgrader.converters.base import NbGraderException
 
 from autograder.audit.simulate import answered
 from autograder.course.masters import course_root
+from autograder.errors import UserError
 from autograder.nbgrader_plugin import exporter
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB, WRONG, environment, hand_in
@@ -141,6 +141,6 @@ def test_where_grading_is_refused_nbgrader_hears_why_and_it_is_not_tried_again(m
     monkeypatch.setattr(exporter, "_places", lambda *_: (tmp_path, tmp_path))
     ours = exporter.IsolatedExporter()
     for student in ("ada", "bo"):
-        with pytest.raises(NbGraderException, match="No sandbox can be had here"):
+        with pytest.raises(UserError, match="No sandbox can be had here"):
             ours._grade(LAB, [student])
     assert len(asked) == 1

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.errors import UserError
-from autograder.nbgrader_plugin.feedback_exporter import FeedbackExporter
+from autograder.nbgrader_plugin.exporter import FeedbackExporter
 from autograder.run.exchange_files import SECRET, secret_of
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB
@@ -29,11 +29,11 @@ def test_the_page_says_what_grading_said_and_its_secret_lies_beside_it(graded):
     )
     exporter = FeedbackExporter()
     total = re.compile(r'<div class="total">.*?</div>')
-    made, wrote = exporter._page(converter, LAB, "bo"), page.read_text(encoding="utf-8")
+    made, wrote = exporter.content(converter, LAB, "bo"), page.read_text(encoding="utf-8")
     assert "Feedback for <bdi>bo</bdi>" in made and total.search(made)[0] == total.search(wrote)[0]
     assert page.with_name(SECRET).read_text() == "a1b2"
     with pytest.raises(UserError, match="run Autograde first"):
-        exporter._page(converter, LAB, "nobody")
+        exporter.content(converter, LAB, "nobody")
 
 
 def test_a_secret_is_read_as_it_stands_and_made_where_there_is_none(tmp_path):

@@ -18,7 +18,7 @@ from sqlalchemy import create_engine
 from sqlalchemy import text as sql
 from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.course.masters import all_labs, course_root
+from autograder.course.masters import course_root
 from autograder.errors import UserError
 from autograder.nbgrader_plugin.exporter import _places
 from autograder.nbgrader_plugin.formgrader import address_of, configure
@@ -242,7 +242,7 @@ def test_the_button_grades_into_that_gradebook_and_into_no_other_that_an_address
         submitted_directory="submitted",
         db_url=address_of(root / "gradebook.db"),
     )
-    assert _places(SimpleNamespace(coursedir=course), all_labs()[0]) == (root, root / "submitted")
+    assert _places(SimpleNamespace(coursedir=course)) == (root, root / "submitted")
     course.db_url = f"sqlite:///{root / 'gradebook.db'}"  # nbgrader's own, which means another file
     with pytest.raises(UserError, match="let db_url be sqlite:"):
-        _places(SimpleNamespace(coursedir=course), all_labs()[0])
+        _places(SimpleNamespace(coursedir=course))
