@@ -62,35 +62,20 @@ class _Header(BaseModel):
     nbgrader: str | None = None
 
 
-@dataclass(frozen=True)
-class Fault:
-    """A fault of a lab: the sentence for the author, and whether only a part of a question is missing."""
-
-    sentence: str
-    unfinished: bool = False
-
-    def __str__(self) -> str:
-        return self.sentence
+class Unfinished(str):
+    """A fault that is only a missing part of a question."""
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """A cell of the percent file: its first line, options and source."""
+    """A cell of the percent file. ``role`` is "" for a plain cell; ``name`` is also that of the question that it tests."""
 
     line: int
     kind: str  # "code" or "markdown"
     options: dict[str, Any]
     source: str
-
-    @property
-    def role(self) -> str:
-        """``question``, ``test``, ``written`` or ``locked``; "" for a plain cell."""
-        return next((role for role in _ROLES if role in self.options), "")
-
-    @property
-    def name(self) -> str:
-        """The cell's name, or that of the question that it tests."""
-        return str(self.options.get(self.role, ""))
+    role: str
+    name: str
 
     @property
     def place(self) -> str:
@@ -98,10 +83,10 @@ class _Cell:
         return f"line {self.line}, " + (f"cell {self.role}=“{self.name}”" if self.role else "this cell")
 
 
-def faults_of(lab: str) -> list[Fault]:
+def faults_of(lab: str) -> list[str]:
     """Every fault of a lab (full name) in its master, its checks, hidden tests, wrong answers and data names."""
-    path, root = master_path(lab), course_root()
-    file = path.relative_to(root).as_posix()
+    path = master_path(lab)
+    file = path.relative_to(course_root()).as_posix()
     if not path.is_file():
         return [_missing(path, "the lab's master and its cells")]
     try:
@@ -110,19 +95,17 @@ def faults_of(lab: str) -> list[Fault]:
             return []  # it has no wrong answers, and the import ran nbgrader's checks
         cells = _cells(path.read_text(encoding="utf-8"))
     except UserError as error:
-        return [Fault(f"{file}, line 1, header: {error}")]
+        return [f"{file}, line 1, header: {error}"]
     except Exception as error:  # jupytext raises many types for invalid cell options
-        return [Fault(f"{file}: its cells cannot be read: {' '.join(str(error).split())[:200]}.")]
+        return [f"{file}: its cells cannot be read: {' '.join(str(error).split())[:200]}."]
     found = [
         *(f"{cell.place}: {sentence}" for cell in cells for sentence in _of_cell(cell)),
-        *_of_names(cells),
         *_of_pairs(cells),
         *(f"line 1, header: {sentence}" for sentence in _misfits(_Header, header)),
     ]
     if not any(cell.role == "locked" and f'start("{lab}")' in cell.source for cell in cells):
         found.append(f'whole lab: no locked cell starts the lab; its first code cell needs start("{lab}")')
-    faults = [Fault(f"{file}, {sentence}.") for sentence in found]
-    return [*faults, *_of_the_questions(lab, file, cells)]
+    return [*(f"{file}, {sentence}." for sentence in found), *_of_the_questions(lab, file, cells)]
 
 
 def require_sound(labs: Iterable[str], *, unfinished: bool = False) -> list[str]:
@@ -131,13 +114,11 @@ def require_sound(labs: Iterable[str], *, unfinished: bool = False) -> list[str]
     With ``unfinished``, missing parts of questions are allowed: the sentences about them are returned.
     """
     faults = [fault for lab in labs for fault in faults_of(lab)]
-    refused = [fault for fault in faults if not (unfinished and fault.unfinished)]
-    if not refused:
-        return [str(fault) for fault in faults]
-    lines = [str(fault) for fault in refused[:SHOWN]]
-    if len(refused) > SHOWN:
-        lines.append(f"… and {len(refused) - SHOWN} more.")
-    raise UserError("\n  ".join(["Fix these first; nothing was written:", *lines]))
+    refused = [fault for fault in faults if not (unfinished and isinstance(fault, Unfinished))]
+    if refused:
+        more = [f"… and {len(refused) - SHOWN} more."] if len(refused) > SHOWN else []
+        raise UserError("\n  ".join(["Fix these first; nothing was written:", *refused[:SHOWN], *more]))
+    return faults
 
 
 def questions_folder(lab: str, root: Path) -> Path:
@@ -148,20 +129,16 @@ def questions_folder(lab: str, root: Path) -> Path:
 def _nearest(name: str, known: Iterable[str]) -> str:
     """The end of a sentence about an unknown name: "; the nearest is “entropy”", or else the known names."""
     names = list(known)
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    shown = ", ".join(f"“{one}”" for one in close or names[:12])
-    return (
-        f"; {'the nearest' if close else 'there'} {'is' if ',' not in shown else 'are'} {shown}"
-        if names
-        else ""
-    )
+    if close := difflib.get_close_matches(name, names, n=1, cutoff=0.5):
+        return f"; the nearest is “{close[0]}”"
+    return f"; the known ones: {', '.join(f'“{one}”' for one in names[:12])}" if names else ""
 
 
-def _missing(path: Path, what: str) -> Fault:
+def _missing(path: Path, what: str) -> str:
     """A fault about a missing file or folder, naming the one with the most similar name beside it."""
     beside = [file.name for file in path.parent.glob("[!._]*")]
     file = path.relative_to(course_root()).as_posix()
-    return Fault(f"{file}: {what} are not there{_nearest(path.name, beside)}.")
+    return f"{file}: {what} are not there{_nearest(path.name, beside)}."
 
 
 def _misfits(model: type[BaseModel], values: Any) -> Iterator[str]:
@@ -184,10 +161,12 @@ def _cells(text: str) -> list[_Cell]:
     notebook = jupytext.reads(text, fmt="py:percent")
     lines = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith("# %%")]
     lines = [1] * (len(notebook.cells) - len(lines)) + lines  # text before the first mark is a cell
-    return [
-        _Cell(line, cell.cell_type, dict(cell.metadata), cell.source)
-        for line, cell in zip(lines, notebook.cells, strict=False)
-    ]
+    cells = []
+    for line, cell in zip(lines, notebook.cells, strict=False):
+        role = next((role for role in _ROLES if role in cell.metadata), "")
+        name = str(cell.metadata.get(role, ""))
+        cells.append(_Cell(line, cell.cell_type, dict(cell.metadata), cell.source, role, name))
+    return cells
 
 
 def _of_cell(cell: _Cell) -> Iterator[str]:
@@ -216,11 +195,6 @@ def _of_cell(cell: _Cell) -> Iterator[str]:
             magics = f"; magics stand in cells tagged {SKIP}" if cell.role in ("", "locked") else ""
             yield f"its line {error.lineno} is no plain Python ({error.msg}){magics}"
             return
-    yield from _of_solution(cell)
-
-
-def _of_solution(cell: _Cell) -> Iterator[str]:
-    """Yield a sentence for each fault of the cell that students get, which nbgrader makes."""
     from nbformat import from_dict
     from nbgrader.preprocessors import ClearSolutions
 
@@ -232,51 +206,49 @@ def _of_solution(cell: _Cell) -> Iterator[str]:
     except RuntimeError as error:
         yield str(error).partition(";")[0].lower()
         return
-    if cell.role != "question":
-        return
-    defined: list[str] = []
-    with suppress(SyntaxError):
-        scopes = [(scope.get_type(), symbol) for scope, symbol in symbols(released.source)]
-        defined = [symbol.get_name() for kind, symbol in scopes if kind == "module" and symbol.is_assigned()]
-    if cell.name not in defined:
-        yield (
-            f"what students get of it does not define {cell.name}: only its inside stands between “### BEGIN SOLUTION” "
-            f"and “### END SOLUTION”{_nearest(cell.name, defined)}"
-        )
+    if cell.role == "question":
+        defined: list[str] = []
+        with suppress(SyntaxError):
+            scopes = [(scope.get_type(), symbol) for scope, symbol in symbols(released.source)]
+            defined = [
+                symbol.get_name() for kind, symbol in scopes if kind == "module" and symbol.is_assigned()
+            ]
+        if cell.name not in defined:
+            yield (
+                f"what students get of it does not define {cell.name}: only its inside stands between “### BEGIN SOLUTION” "
+                f"and “### END SOLUTION”{_nearest(cell.name, defined)}"
+            )
 
 
-def _of_names(cells: list[_Cell]) -> Iterator[str]:
+def _of_pairs(cells: list[_Cell]) -> Iterator[str]:
+    """Yield a sentence for each name given twice, question without a test cell below it, other test cell, and wrong points."""
     first: dict[str, int] = {}
     for cell in (cell for cell in cells if cell.role):
         name = f"test_{cell.name}" if cell.role == "test" else cell.name
         if first.setdefault(name, cell.line) != cell.line:
             yield f"{cell.place}: the cell in line {first[name]} has the name “{name}” already"
-
-
-def _of_pairs(cells: list[_Cell]) -> Iterator[str]:
-    """Yield a sentence for each question without a test cell below it, each other test cell, and points that do not add up."""
     asked = {cell.name: cell for cell in cells if cell.role == "question"}
+    graded = {name: cell for name, cell in asked.items() if cell.options.get("points") != 0}
     tests = [cell for cell in cells if cell.role == "test"]
-    tested, graded = {cell.name for cell in tests}, dict[str, _Cell]()
-    for name, cell in asked.items():
-        if cell.options.get("points") != 0:
-            graded[name] = cell
-            if name not in tested:
-                near = _nearest(name, tested - asked.keys())
-                yield f'{cell.place}: no cell test="{name}" gives it points (points=0 makes it a challenge){near}'
+    tested = {cell.name for cell in tests}
+    for name in (name for name in graded if name not in tested):
+        near = _nearest(name, tested - asked.keys())
+        yield f'{graded[name].place}: no cell test="{name}" gives it points (points=0 makes it a challenge){near}'
     for cell in tests:
         if cell.name not in graded:
             yield f"{cell.place}: there is no question “{cell.name}” with points{_nearest(cell.name, graded)}"
         elif cell.line < graded[cell.name].line:
             yield f"{cell.place}: it stands above its question"
-    numbers = [value for cell in tests if isinstance(value := cell.options.get("points"), (int, float))]
     if not asked:
         yield 'whole lab: it has no question; a question is a cell question="name" and a cell test="name" points=4'
-    elif len(numbers) == len(tests) and abs(sum(numbers) - POINTS) > 1e-9:
-        yield f"whole lab: the points of its test cells add up to {sum(numbers):g} and not to {POINTS}"
+    else:
+        with suppress(TypeError, KeyError):  # a cell without a number has a fault of its own
+            total = sum(cell.options["points"] for cell in tests)
+            if abs(total - POINTS) > 1e-9:
+                yield f"whole lab: the points of its test cells add up to {total:g} and not to {POINTS}"
 
 
-def _of_the_questions(lab: str, master: str, cells: list[_Cell]) -> Iterator[Fault]:
+def _of_the_questions(lab: str, master: str, cells: list[_Cell]) -> Iterator[str]:
     """Every fault in a lab's question files, as far as decorators such as ``@question.misconception`` show it."""
     folder = questions_folder(lab, course_root())
     if not folder.is_dir():
@@ -289,17 +261,15 @@ def _of_the_questions(lab: str, master: str, cells: list[_Cell]) -> Iterator[Fau
         try:
             declared[path.stem] = _kinds(ast.parse(path.read_text(encoding="utf-8")))
         except SyntaxError as error:
-            yield Fault(f"{file}, line {error.lineno}: it is no Python: {error.msg}.")
+            yield f"{file}, line {error.lineno}: it is no Python: {error.msg}."
         except UnicodeDecodeError as error:
-            yield Fault(f"{file}: it is no Python: {error}.")
+            yield f"{file}: it is no Python: {error}."
         if asked and declared.get(path.stem) and path.stem not in asked:
-            yield Fault(f"{file}: “{path.stem}” is no question of the lab{_nearest(path.stem, asked)}.")
+            yield f"{file}: “{path.stem}” is no question of the lab{_nearest(path.stem, asked)}."
     for name, cell in asked.items():
-        lacks = ", ".join(
-            f"no {words}" for kind, words in NEEDED.items() if kind not in declared.get(name, ())
-        )
+        lacks = [f"no {words}" for kind, words in NEEDED.items() if kind not in declared.get(name, ())]
         if lacks and cell.options.get("points") != 0:
-            yield Fault(f"{master}, line {cell.line}, question “{name}”: it has {lacks}.", unfinished=True)
+            yield Unfinished(f"{master}, line {cell.line}, question “{name}”: it has {', '.join(lacks)}.")
 
 
 def _kinds(tree: ast.Module) -> set[str]:

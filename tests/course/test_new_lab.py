@@ -26,7 +26,7 @@ def root(tmp_path, monkeypatch):
 def test_all_that_is_unsound_in_a_new_lab_is_what_is_unfinished(root):
     new_lab(LAB, parse_questions("shares:8,other:12"))
     [fault] = faults_of(LAB)
-    assert "“other”: it has no misconception, no alternative" in str(fault)
+    assert "“other”: it has no misconception, no alternative" in fault
     assert len(require_sound([LAB], unfinished=True)) == 1
     new_lab("16_whole", {"shares": 20})
     assert faults_of("16_whole") == []

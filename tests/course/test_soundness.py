@@ -36,7 +36,7 @@ def planted(tmp_path, monkeypatch):
         (tmp_path / file).unlink(missing_ok=True)
         write_example(tmp_path, {file: None if old is None else text.replace(old, new, 1)})
         masters.course_header.cache_clear()
-        return [str(fault) for fault in faults_of(LAB)]
+        return faults_of(LAB)
 
     yield plant
     masters.course_header.cache_clear()
@@ -60,7 +60,7 @@ def test_the_example_and_every_lab_are_sound(planted, monkeypatch):
     assert planted(MASTER, "", "") == []
     monkeypatch.delenv("COURSE_ROOT")
     masters.course_header.cache_clear()
-    assert [str(fault) for lab in all_labs() for fault in faults_of(lab)] == []
+    assert [fault for lab in all_labs() for fault in faults_of(lab)] == []
 
 
 def test_all_faults_are_said_at_once_and_no_more_than_twenty(planted):
