@@ -144,17 +144,14 @@ def _where_it_runs(lab: str) -> Iterator[Path]:
 
 def drift_of(lab: str) -> str:
     """How the built notebooks differ from the master ("" if they do not). Executes nothing."""
-    return _drift_of_solution(lab) or _drift_of_release(lab)
+    return _drift_of_solution(lab) or _drift(student_notebook(lab), released_notebook(lab))
 
 
 def _drift_of_solution(lab: str) -> str:
     target = solution_notebook(lab)
-    if not target.exists():
-        return f"{target.name} in solutions is not built"
-    built = nbformat.read(target, as_version=4)
-    if _essence(built) != _essence(read_master(lab)):
-        return f"solutions/{lab}/{target.name} differs from its master"
-    for cell in built.cells:
+    if drift := _drift(target, read_master(lab)):
+        return drift
+    for cell in nbformat.read(target, as_version=4).cells:
         if any(output.output_type == "error" for output in cell.get("outputs", [])):
             return f"solutions/{lab}/{target.name} holds an error"
         if _WAITED in str(cell.get("outputs", "")):
@@ -162,13 +159,12 @@ def _drift_of_solution(lab: str) -> str:
     return ""
 
 
-def _drift_of_release(lab: str) -> str:
-    target = student_notebook(lab)
+def _drift(target: Path, expected: NotebookNode) -> str:
+    place = "/".join(target.parts[-3:])
     if not target.exists():
-        return f"notebooks/{lab}/{target.name} is not built"
-    if _essence(nbformat.read(target, as_version=4)) != _essence(released_notebook(lab)):
-        return f"notebooks/{lab}/{target.name} differs from its master"
-    return ""
+        return f"{place} is not built"
+    is_same = _essence(nbformat.read(target, as_version=4)) == _essence(expected)
+    return "" if is_same else f"{place} differs from its master"
 
 
 def _essence(notebook: NotebookNode) -> list[tuple[str, str, Any]]:

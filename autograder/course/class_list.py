@@ -17,6 +17,7 @@ from autograder.course.lists import (
     CsvList,
     folded,
     is_called,
+    letters,
     number_in,
     read_list,
     same_name,
@@ -103,22 +104,23 @@ class ClassList:
         Two folders that seem to be the same person's are both left out: some systems let students choose their names, and
         one may choose a classmate's.
         """
-        found = {folder: person for folder in folders if (person := self.of_folder(folder)) is not None}
-        count = Counter(person.student for person in found.values())
-        return {folder: person for folder, person in found.items() if count[person.student] == 1}
+        return {mine[0]: person for person, mine in self._claims(folders).items() if len(mine) == 1}
 
     def claimed_twice(self, folders: Iterable[str]) -> dict[str, list[str]]:
         """Student -> folders, for students with several folders, which ``of_folders`` leaves out."""
-        claims: dict[str, list[str]] = defaultdict(list)
-        for folder in folders:
-            if (person := self.of_folder(folder)) is not None:
-                claims[person.student].append(folder)
-        return {student: mine for student, mine in claims.items() if len(mine) > 1}
+        return {person.student: mine for person, mine in self._claims(folders).items() if len(mine) > 1}
 
     def absent(self, folders: Iterable[str]) -> list[Person]:
         """The people on the list without a folder."""
-        there = {person.student for folder in folders if (person := self.of_folder(folder)) is not None}
-        return [person for person in self.people if person.student not in there]
+        there = self._claims(folders)
+        return [person for person in self.people if person not in there]
+
+    def _claims(self, folders: Iterable[str]) -> dict[Person, list[str]]:
+        claims: dict[Person, list[str]] = defaultdict(list)
+        for folder in folders:
+            if (person := self.of_folder(folder)) is not None:
+                claims[person].append(folder)
+        return claims
 
     def notes_about(self, folders: Collection[str], absent: str) -> list[str]:
         """Sentences about folders of strangers, and about people without a folder; ``absent`` begins the second."""
@@ -134,11 +136,14 @@ def read_class_list(path: Path, team: Collection[str] = ()) -> ClassList:
     """
     table = read_list(path)
     _refuse_columns_that_may_be_others(table)
-    people, others, notes = [], list[str](), list(table.notes)
+    people, others, notes = list[Person](), list[str](), list(table.notes)
     has_roles = any(_is_student(table, row) for row in table.rows)
     for number, row in enumerate(table.rows, start=2):
         if table.is_person(row):
-            person = _person(table, row, number)
+            try:
+                person = _person(table, row)
+            except ValueError as error:
+                raise UserError(f"Row {number} of the class list {path}{error}") from None
             is_other = has_roles and not _is_student(table, row)
             if is_other or not person.keys.isdisjoint(map(folded, team)):
                 others.append(person.student)
@@ -150,7 +155,10 @@ def read_class_list(path: Path, team: Collection[str] = ()) -> ClassList:
             notes.append(
                 f"{path.name}: row {number}, “{row[0].strip()}”, has no number or login of Canvas's and is not counted."
             )
-    _refuse_doubles(people, path)
+    words = Counter(key for person in people for key in person.keys)
+    words.update(f"canvas {person.canvas_id}" for person in people if person.canvas_id)
+    if twice := sorted(word for word, times in words.items() if times > 1):
+        raise UserError(f"The class list {path} says “{twice[0]}” of two students: mend it first.")
     if not people:
         raise UserError(
             f"The class list {path} has no students, which need a row each: its columns are {table.shown_header}."
@@ -176,58 +184,40 @@ def _is_student(table: CsvList, row: Sequence[str]) -> bool:
 
 def _refuse_columns_that_may_be_others(table: CsvList) -> None:
     """Refuse columns of a hand-made list whose names are ambiguous or not supported."""
-    if table.is_canvas:
-        return
-    number = table.column("canvas id")
-    if number is not None and folded(table.header[number]).replace("_", " ") == "student id":
-        raise UserError(
-            f"The column “{table.header[number]}” of the class list {table.path} may be Canvas's number or the university's: "
-            "call it “canvas id” or “ID number”."
-        )
-    for name in (
-        table.header if table.column("student") is not None and table.column("extension") is None else ()
-    ):
-        if "extension" in folded(name):
+    for name in () if table.is_canvas else table.header:
+        if letters(name) == "studentid":
+            raise UserError(
+                f"The column “{name}” of the class list {table.path} may be Canvas's number or the university's: "
+                "call it “canvas id” or “ID number”."
+            )
+        if (
+            "extension" in folded(name)
+            and table.column("student") is not None
+            and table.column("extension") is None
+        ):
             raise UserError(
                 f"The column “{name}” of the class list {table.path} is not read: call it “extension”."
             )
 
 
-def _person(table: CsvList, row: tuple[str, ...], number: int) -> Person:
+def _person(table: CsvList, row: tuple[str, ...]) -> Person:
+    """The row's person. Raises ValueError with the end of a sentence about the row."""
     email, username = table.value(row, "email"), table.value(row, "username") or table.value(row, "login")
     canvas_id = table.value(row, "canvas's ID" if table.is_canvas else "canvas id")
     id_number = table.value(row, "id number") or table.value(row, "sis id")
     hand_made = "" if table.is_canvas else table.value(row, "student")
-    student = hand_made or username or email or id_number
+    student, extension = hand_made or username or email or id_number, table.value(row, "extension")
     if not student:
-        raise UserError(
-            f"Row {number} of the class list {table.path} has nothing to call the student by: "
-            "fill in a column “student”, a user name or an email address."
+        raise ValueError(
+            " has nothing to call the student by: fill in a column “student”, a user name or an email address."
         )
-    name = row[0].strip() if table.is_canvas else table.name(row)
-    extension = table.value(row, "extension")
     days = number_in(extension) if extension else None
     if extension and (days is None or not 0 < days <= 366):
-        raise UserError(
-            f"Row {number} of the class list {table.path}: the extension “{extension}” must be a number of days, at most 366."
-        )
+        raise ValueError(f": the extension “{extension}” must be a number of days, at most 366.")
     section = table.value(row, "groups")
-    person = Person(student, name, email, canvas_id, id_number, username, section, days)
-    if any(
-        len(text.splitlines()) > 1 for text in (student, name, email, username, id_number, canvas_id, section)
-    ):
-        raise UserError(
-            f"Row {number} of the class list {table.path}, “{student.splitlines()[0]}”, goes on over several lines: "
-            "is a quotation mark missing?"
+    person = Person(student, table.name(row), email, canvas_id, id_number, username, section, days)
+    if any(len(str(value).splitlines()) > 1 for value in vars(person).values()):
+        raise ValueError(
+            f", “{student.splitlines()[0]}”, goes on over several lines: is a quotation mark missing?"
         )
     return person
-
-
-def _refuse_doubles(people: Iterable[Person], path: Path) -> None:
-    count = Counter[str]()
-    for person in people:
-        words = [folded(person.student), *sorted(person.keys)]
-        words += [f"canvas {person.canvas_id}"] if person.canvas_id else []
-        count.update([*dict.fromkeys(words)])
-    if twice := next((word for word, times in count.items() if times > 1), None):
-        raise UserError(f"The class list {path} says “{twice}” of two students: mend it first.")

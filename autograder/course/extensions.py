@@ -23,8 +23,7 @@ def granted(file: Path, lab: str) -> dict[str, float]:
         changed = file.stat().st_mtime_ns
     except OSError:
         return {}
-    lines = sorted((line, name) for (of, name), line in _read(file, changed).items() if of == lab)
-    return {name: days for (_, days), name in lines}
+    return {name: days for (of, name), days in _read(file, changed).items() if of == lab}
 
 
 def add(file: Path, lab: str, student: str, days: float) -> None:
@@ -53,19 +52,21 @@ def add(file: Path, lab: str, student: str, days: float) -> None:
 
 
 @lru_cache(maxsize=8)
-def _read(file: Path, changed: int) -> dict[tuple[str, str], tuple[int, float]]:
-    """(lab, student) -> (row, days) of the last row about them. ``changed``, the file's time, is a key of the cache."""
+def _read(file: Path, changed: int) -> dict[tuple[str, str], float]:
+    """(lab, student) -> days, in the order of the last rows about them. ``changed``, the file's time, is a key of the cache."""
     table = read_list(file)
     if tuple(map(folded, table.header[:3])) != _HEADER:
         raise UserError(
             f"The first row of {file} has to be “{','.join(_HEADER)}”, and is {table.shown_header}."
         )
-    decided: dict[tuple[str, str], tuple[int, float]] = {}
+    decided: dict[tuple[str, str], float] = {}
     for number, (lab, student, days, *_) in enumerate(table.rows, start=2):
         given = number_in(days)
         if given is None or not 0 <= given <= 366 or not student.strip():
             raise UserError(
                 f"Row {number} of {file}, “{','.join((lab, student, days))}”, is no lab, student and number of days, at most 366."
             )
-        decided[lab_name(lab.strip()), student.strip()] = number, given
+        key = lab_name(lab.strip()), student.strip()
+        decided.pop(key, None)
+        decided[key] = given
     return decided

@@ -116,16 +116,14 @@ class CsvList:
 
     def name(self, row: Sequence[str]) -> str:
         """The full name of the row's person; "" if the list does not give it."""
+        if self.is_canvas:
+            return row[0].strip()
         full = self.value(row, "full name")
         return full or " ".join(filter(None, (self.value(row, "first name"), self.value(row, "last name"))))
 
     def ids(self, row: Sequence[str]) -> frozenset[str]:
         """The folded words that identify the row's person in some system."""
         return frozenset(folded(word) for role in IDS if (word := self.value(row, role)))
-
-    def row_name(self, row: Sequence[str]) -> str:
-        """The full name of the row's person, also on Canvas's list; "" if the list does not give it."""
-        return row[0].strip() if self.is_canvas else self.name(row)
 
     @property
     def is_canvas(self) -> bool:

@@ -98,7 +98,7 @@ class _Rows:
 
     def __init__(self, system: str, table: CsvList):
         self.system, self.table = system, table
-        self.names = [table.row_name(row) for row in table.rows]
+        self.names = [table.name(row) for row in table.rows]
         self.by_key, self.by_number = defaultdict[str, set[int]](set), dict[str, int]()
         number = _NUMBER[system]
         for position, row in enumerate(table.rows):

@@ -138,7 +138,7 @@ def write_feedback(grades: Grades, out: Path) -> list[Path]:
         for position, row in filled.items():
             listed = table.rows[position]
             number = number_of_participant(table.value(listed, "participant"))
-            name = re.sub(r"[^\w ]|_", " ", table.row_name(listed)).strip() or "Participant"
+            name = re.sub(r"[^\w ]|_", " ", table.name(listed)).strip() or "Participant"
             page = writer.page(row.result, grades.marks.get(row.student))
             archive.writestr(f"{name}_{number}_assignfeedback_file_{lab}.html", page)
     write_atomically(path, content.getvalue())
