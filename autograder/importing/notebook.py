@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import logging
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,10 @@ from nbgrader.utils import compute_checksum, is_solution
 from autograder.errors import UserError
 from autograder.judging.movable import GradedCell
 
-_AUTOTEST = "AUTOTEST"
+#: The two lines with which nbgrader replaces an answer.
+_STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")
+#: The most points of a cell, and the most characters of its name.
+_MOST_POINTS, _LONGEST_NAME = 1_000_000.0, 100
 
 
 def read_source(path: Path) -> NotebookNode:
@@ -45,28 +49,31 @@ def _checked(notebook: NotebookNode, path: Path) -> NotebookNode:
         if not any(data.get(role) for role in ("grade", "solution", "locked", "task")):
             cell.metadata.pop("nbgrader", None)  # nbgrader's toolbar leaves such metadata on an ordinary cell
     MetadataValidator().validate_nb(notebook)
-    _check_is_source(notebook, path)
-    _check_regions(notebook, path)
-    if any(_AUTOTEST in cell.source for cell in _graded(notebook)):
+    if fault := next(_faults(notebook), ""):
+        raise UserError(f"{path} {fault}")
+    if any("AUTOTEST" in cell.source for cell in _graded(notebook)):
         _write_autotests(notebook, path)
-    _check_names(notebook, path)
-    for cell in notebook.cells:
-        data = cell.metadata.get("nbgrader")
-        if data and data.get("grade") and not data.get("solution"):
+    for data in (cell.metadata.nbgrader for cell in notebook.cells if "nbgrader" in cell.metadata):
+        if data.get("grade") or data.get("task"):
+            data["points"] = float(data.points)
+        if data.get("grade") and not data.get("solution"):
             data["locked"] = True  # nbgrader restores every test cell, locked or not
     return notebook
 
 
-#: The two lines with which nbgrader replaces an answer.
-_STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")
-#: The most points of a cell, and the most characters of its name.
-_MOST_POINTS, _LONGEST_NAME = 1_000_000.0, 100
+def _graded(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
 
 
-def _check_regions(notebook: NotebookNode, path: Path) -> None:
-    """Refuse solution and hidden-test marks that nbgrader refuses."""
+def _faults(notebook: NotebookNode) -> Iterator[str]:
+    """Yield the end of a sentence for each reason against a notebook: no source, or what would be graded wrongly."""
     from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions
 
+    if not _graded(notebook):
+        yield "has no cell with points: is it nbgrader's source notebook, with its solutions and tests?"
+    answers = [cell for cell in notebook.cells if cell.cell_type == "code" and is_solution(cell)]
+    if answers and all(map(_is_as_released, answers)):
+        yield "is a released notebook, whose solutions nbgrader took out: give the source notebook, which has them."
     for cell in notebook.cells:
         for step in (ClearSolutions, ClearHiddenTests, ClearMarkScheme):
             try:
@@ -74,75 +81,35 @@ def _check_regions(notebook: NotebookNode, path: Path) -> None:
             except RuntimeError as error:
                 begins = cell.source.strip().partition("\n")[0][:60]
                 why = " ".join(str(error).split())[:200].rstrip(".")
-                raise UserError(
-                    f"nbgrader refuses the cell of {path} that begins “{begins}”: {why}."
-                ) from None
-
-
-def _check_is_source(notebook: NotebookNode, path: Path) -> None:
-    """Refuse a released notebook without solutions, and a notebook without points."""
-    if not _graded(notebook):
-        raise UserError(
-            f"{path} has no cell with points: is it nbgrader's source notebook, with its solutions and tests?"
-        )
-    answers = [cell for cell in notebook.cells if cell.cell_type == "code" and is_solution(cell)]
-    if answers and all(map(_is_as_released, answers)):
-        raise UserError(
-            f"{path} is a released notebook, whose solutions nbgrader took out: give the source notebook, which has them."
-        )
+                yield f"has a cell that nbgrader refuses, which begins “{begins}”: {why}."
+        data = cell.metadata.get("nbgrader", {})
+        if len(name := data.get("grade_id", "")) > _LONGEST_NAME:
+            yield f"names a cell “{name[:80]}…”: a name has at most {_LONGEST_NAME} characters."
+        if (data.get("grade") or data.get("task")) and not data.points <= _MOST_POINTS:
+            yield f"gives the cell “{name}” more than a million points."
+    words = Counter(cell.metadata.nbgrader.grade_id.removeprefix("test_") for cell in _graded(notebook))
+    if both := sorted(word for word, times in words.items() if times > 1):
+        yield f"has graded cells “{both[0]}” and “test_{both[0]}”: give one of them another name."
 
 
 def _is_as_released(cell: NotebookNode) -> bool:
     """Whether an answer cell is as released: it has the checksum of the released cell, or nbgrader's two lines."""
     lines = [line.strip() for line in cell.source.splitlines()]
-    return cell.metadata.nbgrader.get("checksum") == compute_checksum(cell) or all(
-        line in lines for line in _STUB
-    )
-
-
-def _graded(notebook: NotebookNode) -> list[NotebookNode]:
-    return [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
-
-
-def _check_names(notebook: NotebookNode, path: Path) -> None:
-    """Refuse names and points that would be graded wrongly."""
-    for data in (cell.metadata.nbgrader for cell in notebook.cells if "nbgrader" in cell.metadata):
-        if len(data.grade_id) > _LONGEST_NAME:
-            raise UserError(
-                f"{path} names a cell “{data.grade_id[:80]}…”: a name has at most 100 characters."
-            )
-        if data.get("grade") or data.get("task"):
-            data["points"] = float(data.points)
-            if not data.points <= _MOST_POINTS:
-                raise UserError(f"{path} gives the cell “{data.grade_id}” more than a million points.")
-    words = [name.removeprefix("test_") for name in (c.metadata.nbgrader.grade_id for c in _graded(notebook))]
-    both = sorted({word for word in words if words.count(word) > 1})
-    if both:
-        raise UserError(
-            f"{path} has graded cells “{both[0]}” and “test_{both[0]}”: give one of them another name."
-        )
+    is_unchanged = cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
+    return is_unchanged or all(line in lines for line in _STUB)
 
 
 def _write_autotests(notebook: NotebookNode, path: Path) -> None:
     """Replace ``### AUTOTEST`` lines by nbgrader's tests from the course's templates."""
     from nbgrader.preprocessors import InstantiateTests
 
-    templates = next(
-        (
-            folder / "autotests.yml"
-            for folder in path.resolve().parents
-            if (folder / "autotests.yml").is_file()
-        ),
-        None,
-    )
-    if templates is None:
+    places = [folder / "autotests.yml" for folder in path.resolve().parents]
+    if (templates := next(filter(Path.is_file, places), None)) is None:
         raise UserError(
             f"{path} has ### AUTOTEST lines, whose templates (autotests.yml) lie in no folder above it."
         )
-    notebook.metadata.setdefault(
-        "kernelspec", {"name": "python3", "language": "python", "display_name": "Python 3"}
-    )
-    notebook.metadata.kernelspec["name"] = "python3"
+    python = {"name": "python3", "language": "python", "display_name": "Python 3"}
+    notebook.metadata["kernelspec"] = nbformat.from_dict(python)
     maker = InstantiateTests(autotest_filename=templates.name)
     resources: dict[str, Any] = {"metadata": {"path": str(templates.parent)}, "nbgrader": {}}
     try:
