@@ -240,8 +240,6 @@ def solution_sources(lab: str) -> dict[str, str]:
         cells = [cell for cell in read_master(lab).cells if cell.cell_type == "code"]
         answers = [cell.metadata.get("nbgrader", {}) for cell in cells]
         names = [answer["grade_id"] for answer in answers if answer.get("solution")]
-    return {name: _without_marks(solution_source(lab, name)) for name in names}
-
-
-def _without_marks(source: str) -> str:
-    return "\n".join(line for line in source.splitlines() if not re.search(r"\b(BEGIN|END) SOLUTION", line))
+    is_mark = re.compile(r"\b(BEGIN|END) SOLUTION").search
+    sources = {name: solution_source(lab, name).splitlines() for name in names}
+    return {name: "\n".join(line for line in lines if not is_mark(line)) for name, lines in sources.items()}

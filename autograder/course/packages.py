@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +30,15 @@ def student_requirements(lab: str) -> list[str]:
 def grader_requirements() -> list[str]:
     """The lines of a ``requirements.txt`` for grading: a student's packages and the extra ``grade``, as ``name==version``."""
     project = _project()
-    named = [*project["dependencies"], *project["optional-dependencies"]["grade"]]
-    return [*_torch_index(), *dict.fromkeys(_pinned(named))]
+    named = map(_name, [*project["dependencies"], *project["optional-dependencies"]["grade"]])
+    locked = re.findall(r"^([\w.-]+)==(\S+)$", _text("requirements.lock"), re.MULTILINE)
+    versions = {_normal(name): version for name, version in locked}
+    pinned = {name: versions.get(_normal(name)) for name in named}
+    if unlocked := [name for name, version in pinned.items() if version is None]:
+        raise UserError(
+            f"{', '.join(unlocked)}: in pyproject.toml, but not in requirements.lock. Run make lock."
+        )
+    return [*_torch_index(), *(f"{name}=={version}" for name, version in pinned.items())]
 
 
 def conda_torch() -> str:
@@ -75,18 +81,6 @@ def _text(name: str) -> str:
 def _name(requirement: str) -> str:
     """``bleach[css]`` of ``bleach[css]>=6``."""
     return re.split(r"[<>=!~; ]", requirement, maxsplit=1)[0]
-
-
-def _pinned(requirements: Iterable[str]) -> list[str]:
-    locked = re.findall(r"^([\w.-]+)==(\S+)$", _text("requirements.lock"), re.MULTILINE)
-    versions = {_normal(name): version for name, version in locked}
-    names = list(map(_name, requirements))
-    unlocked = [name for name in names if _normal(name) not in versions]
-    if unlocked:
-        raise UserError(
-            f"{', '.join(unlocked)}: in pyproject.toml, but not in requirements.lock. Run make lock."
-        )
-    return [f"{name}=={versions[_normal(name)]}" for name in names]
 
 
 def _normal(name: str) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import shutil
-import zipfile
+import tempfile
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader
@@ -12,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader
 from autograder.course.masters import all_labs, course_root, source_of_import
 from autograder.course.packages import conda_torch, needs_torch, student_requirements
 from autograder.course.policy_file import settings
-from autograder.course.visible_files import data_files, files_below, let_everybody_read, write_kit
+from autograder.course.visible_files import copy_files, data_files, files_below, let_everybody_read, write_kit
 from autograder.errors import UserError
 from autograder.files import write_atomically
 
@@ -57,18 +56,19 @@ def release(lab: str, out: Path) -> Path:
 
 def _write_bundle(lab: str, folder: Path, notebook: str) -> None:
     """Write the notebook, and ``kit.zip`` with kit and data. An imported lab gets no zip: its notebook has no cell to unpack it."""
-    write_kit(lab, folder / "coursekit")
-    for source in data_files(lab):
-        # An imported notebook's data lie beside it again; the course's labs use data/<lab>.
-        is_beside = bool(source_of_import(lab)) and source.name == lab
-        target = folder if is_beside else folder / "data" / source.relative_to(course_root() / "data")
-        for file in files_below(source):
-            place = target / file.relative_to(source)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(file, place)
-    let_everybody_read(folder)  # students of a hub are other users
-    if not source_of_import(lab):
-        _pack(folder)
+    is_imported = bool(source_of_import(lab))
+    with tempfile.TemporaryDirectory() as scratch:
+        inside = folder if is_imported else Path(scratch)
+        write_kit(lab, inside / "coursekit")
+        for source in data_files(lab):
+            # An imported notebook's data lie beside it again; the course's labs use data/<lab>.
+            is_beside = is_imported and source.name == lab
+            place = inside if is_beside else inside / "data" / source.relative_to(course_root() / "data")
+            copy_files(files_below(source), source, place)
+        let_everybody_read(inside)  # students of a hub are other users
+        if not is_imported:
+            shutil.make_archive(str(folder / "kit"), "zip", scratch)
+    let_everybody_read(folder)
     write_atomically(folder / f"{lab}.ipynb", notebook)
 
 
@@ -81,14 +81,3 @@ def download_note(lab: str) -> str:
         "pip by itself would fetch 2.5 GB of CUDA on Linux. For students who can only use pip, or a mirror, name an index with "
         "torch_index in course.toml."
     )
-
-
-def _pack(folder: Path) -> None:
-    """Replace the content of a folder by ``kit.zip``, which contains it."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in files_below(folder):
-            archive.write(file, file.relative_to(folder).as_posix())
-    for place in list(folder.iterdir()):
-        shutil.rmtree(place) if place.is_dir() else place.unlink()
-    write_atomically(folder / "kit.zip", content.getvalue())

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from autograder.course.masters import course_header, course_root
@@ -71,11 +71,16 @@ def write_kit(lab: str, target: Path) -> None:
 
     Everybody may read the copy, regardless of the umask: if root grades, the sandbox is another user.
     """
-    for file in kit_files(lab):
-        place = target / file.relative_to(kit_folder())
+    copy_files(kit_files(lab), kit_folder(), target)
+    let_everybody_read(target)
+
+
+def copy_files(files: Iterable[Path], source: Path, target: Path) -> None:
+    """Copy files below the folder ``source`` to the same places below ``target``."""
+    for file in files:
+        place = target / file.relative_to(source)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(file, place)
-    let_everybody_read(target)
 
 
 def let_everybody_read(folder: Path) -> None:

@@ -24,7 +24,7 @@ from autograder.course.masters import (
     use_root,
 )
 from autograder.course.policy_file import limits_of, settings
-from autograder.course.visible_files import data_files, write_kit
+from autograder.course.visible_files import copy_files, data_files, write_kit
 from autograder.errors import UserError
 from autograder.files import write_atomically
 from autograder.grading.cache_keys import context_of
@@ -78,10 +78,7 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
             raise UserError(f"{place.relative_to(root)} is there already: nothing was written.")
     try:
         cells = graded_cells(notebook.cells)[0]
-        for place in beside:
-            target = root / "data" / lab / place
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(folder / place, target)
+        copy_files((folder / place for place in beside), folder, root / "data" / lab)
 
         def write() -> None:
             write_atomically(master, master_text(notebook, lab, source, bool(beside), cells))
