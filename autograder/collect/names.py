@@ -35,6 +35,7 @@ _MOODLE = re.compile(
 _MARK = "_assignsubmission_"
 #: The files for texts and addresses that students typed into Canvas's or Moodle's page.
 TYPED = ("text.html", "onlinetext.html", "link.html")
+#: Canvas appends ``-1``, ``-2`` … to the name of a file that was handed in again.
 _RESUBMITTED = re.compile(r"-(\d{1,9})$")
 #: System whose downloads are refused -> the form of its paths, without outer folders.
 _UNREAD = {
@@ -162,7 +163,9 @@ def _readings(entry: Entry, kind: str) -> list[Owned]:
 
 
 def _of_canvas(entry: Entry, match: re.Match[str]) -> Owned:
-    file, attempt = _attempt(match["file"] if len(entry.parts) == 1 else entry.parts[-1])
+    path = PurePosixPath(match["file"] if len(entry.parts) == 1 else entry.parts[-1])
+    again = _RESUBMITTED.search(path.stem)
+    file, attempt = (path.stem[: again.start()] + path.suffix, int(again[1])) if again else (path.name, 0)
     late, upload = bool(match["early"] or match["inner"] or match["late"]), int(match["upload"])
     if match["anonymous"]:
         return Owned(entry, match["anonymous"].replace("LATE_", ""), file, late, attempt, upload)
@@ -172,12 +175,3 @@ def _of_canvas(entry: Entry, match: re.Match[str]) -> Owned:
 
 def _looks_like_a_systems(name: str) -> bool:
     return bool(_CANVAS.match(name) or _MOODLE.match(name))
-
-
-def _attempt(file: str) -> tuple[str, int]:
-    """A file's name and the attempt: Canvas appends ``-1``, ``-2`` … to a file that was handed in again."""
-    path = PurePosixPath(file)
-    match = _RESUBMITTED.search(path.stem)
-    if not match:
-        return file, 0
-    return path.stem[: match.start()] + path.suffix, int(match.group(1))

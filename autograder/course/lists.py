@@ -156,16 +156,14 @@ class CsvList:
         The system's own numbers decide (grades, maxima, Canvas's points possible), or else columns with numbers in most rows.
         Other cells may contain text that a student typed.
         """
-        own = [
-            c for c, name in enumerate(self.header) if is_called(name, "grade") or is_called(name, "maximum")
-        ]
-        numbers = [row[c] for row in self.rows for c in own]
-        numbers += [cell for cell in (self.points_possible or ())[1:] if not may_be_thousands(cell)]
-        if not any(_separator_in(number) for number in numbers):
-            columns = [list(column) for column in zip(*self.rows, strict=True)] if self.rows else []
-            for name, column in zip(self.header, columns, strict=False):
-                most = 2 * sum(number_in(cell) is not None for cell in column) > len(column)
-                numbers += column if most and not is_called(name, "groups") else []
+        columns = [(name, cells) for name, *cells in zip(self.header, *self.rows, strict=False)]
+        numbers = [cell for cell in (self.points_possible or ())[1:] if not may_be_thousands(cell)]
+        for name, cells in columns:
+            numbers += cells if is_called(name, "grade") or is_called(name, "maximum") else []
+        if not any(map(_separator_in, numbers)):
+            for name, cells in columns:
+                most = 2 * sum(number_in(cell) is not None for cell in cells) > len(cells)
+                numbers += cells if most and not is_called(name, "groups") else []
         found = Counter(map(_separator_in, numbers))
         return found[","] > found["."]
 
@@ -186,8 +184,7 @@ def read_list(path: Path) -> CsvList:
         raw = path.read_bytes()
     except OSError as error:
         raise UserError(f"The list {path} could not be read: {error.strerror}.") from error
-    separator = ","
-    notes: tuple[str, ...] = ()
+    separator, notes = ",", tuple[str, ...]()
     if (objects := _objects(raw)) is not None:
         header = list(dict.fromkeys(name for one in objects for name in one))
         table = [header, *([_as_text(one.get(name)) for name in header] for one in objects)]
@@ -236,9 +233,8 @@ def _objects(raw: bytes) -> list[dict[str, Any]] | None:
         return None
     while isinstance(content, list) and len(content) == 1 and isinstance(content[0], list):
         [content] = content
-    if isinstance(content, list) and content and all(isinstance(one, dict) for one in content):
-        return content
-    return None
+    is_table = isinstance(content, list) and content and all(isinstance(one, dict) for one in content)
+    return content if is_table else None
 
 
 def _as_text(value: Any) -> str:
@@ -254,12 +250,11 @@ def _decoded(raw: bytes, path: Path) -> tuple[str, tuple[str, ...]]:
     """The text, and a note if the encoding had to be guessed."""
     if raw.startswith(b"PK\x03\x04"):
         raise UserError(f"The list {path} is a workbook: export it as CSV.")
+    encodings = ["utf-8-sig", "cp1252"]
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings = ["utf-16"]
     elif b"\x00" in raw[:200]:
         encodings = ["utf-16-le" if raw[1:2] == b"\x00" else "utf-16-be"]
-    else:
-        encodings = ["utf-8-sig", "cp1252"]
     for encoding in encodings:
         try:
             text = raw.decode(encoding)

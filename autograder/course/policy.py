@@ -72,22 +72,19 @@ class _Strict(BaseModel):
 
 
 #: A limit's unit -> its largest value: more is a typing mistake or too large for the machine.
-_MOST_OF = {"_seconds": 604_800, "_bytes": 1 << 50, "": 1_000_000}
+_MOST_OF = {"seconds": 604_800, "bytes": 1 << 50}
 
 
 def _limit(name: str, kind: Any) -> Any:
-    most = next(most for unit, most in _MOST_OF.items() if name.endswith(unit))
-    return Annotated[kind, Field(gt=0, le=most)]
+    most = _MOST_OF.get(name.rpartition("_")[2], 1_000_000)
+    return Annotated[Whole if kind == "int" else Number, Field(gt=0, le=most)] | None, None
 
 
 #: Any of the sandbox's limits; others keep their defaults.
 LimitsPolicy: Any = create_model(
     "LimitsPolicy",
     __config__=_STRICT,
-    **{
-        field.name: (_limit(field.name, Whole if field.type == "int" else Number) | None, None)
-        for field in fields(Limits)
-    },
+    **{field.name: _limit(field.name, field.type) for field in fields(Limits)},
 )  # type: ignore[call-overload]
 
 

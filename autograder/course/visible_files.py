@@ -21,7 +21,7 @@ from autograder.errors import UserError
 KIT = "notebooks/coursekit"
 _LAB_NUMBER = re.compile(r"^(?:test_|[a-z])?(\d\d)_")
 #: Files that editors, systems and version control leave beside a file, under names that do not tell their lab.
-_LEFT_OVER = re.compile(r"^[.#~]|(~|\.(bak|orig|rej|sw[a-p]|tmp))$", re.IGNORECASE)
+_LEFT_OVER = re.compile(r"^[.#~]|(~|\.(bak|orig|pyc|rej|sw[a-p]|tmp))$", re.IGNORECASE)
 _CACHES = frozenset({"__pycache__", ".pytest_cache", ".ruff_cache", ".mypy_cache", ".ipynb_checkpoints"})
 
 
@@ -37,12 +37,7 @@ def files_below(path: Path) -> Iterator[Path]:
         yield path
     for file in sorted(path.rglob("*")):
         is_left_over = any(map(_LEFT_OVER.search, file.relative_to(path).parts))
-        if (
-            file.is_file()
-            and file.suffix != ".pyc"
-            and not _CACHES.intersection(file.parts)
-            and not is_left_over
-        ):
+        if file.is_file() and not is_left_over and not _CACHES.intersection(file.parts):
             yield file
 
 
