@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.progress import track
 
 from autograder.course.policy_file import spec
+from autograder.course.safe_cells import write_table
 from autograder.errors import UserError
 from autograder.exports import Exported, export
-from autograder.exports.tables import write_table
 from autograder.files import report_page, sole_writer, write_atomically
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of

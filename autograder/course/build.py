@@ -61,14 +61,7 @@ def released_notebook(lab: str) -> NotebookNode:
     """The student's version of a lab: without solutions, hidden tests and outputs, with checksums."""
     notebook = copy.deepcopy(read_master(lab))
     resources: dict[str, Any] = {"nbgrader": {"notebook": lab}}
-    for step in (
-        LockCells,
-        ClearSolutions,
-        ClearOutputPreprocessor,
-        ClearHiddenTests,
-        ClearMarkScheme,
-        ComputeChecksums,
-    ):
+    for step in (LockCells, ClearSolutions, ClearOutputPreprocessor, ClearHiddenTests, ClearMarkScheme):
         notebook, resources = step(parent=None).preprocess(notebook, resources)
     for cell in notebook.cells:
         cell.source = cell.source if source_of_import(lab) else cell.source.rstrip("\n")

@@ -259,7 +259,10 @@ def _of_the_questions(lab: str, master: str, cells: list[_Cell]) -> Iterator[str
     for path in sorted(folder.glob("*.py")):
         file = path.relative_to(course_root()).as_posix()
         try:
-            declared[path.stem] = _kinds(ast.parse(path.read_text(encoding="utf-8")))
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            marks = [mark for node in tree.body for mark in getattr(node, "decorator_list", ())]
+            kinds = {getattr(getattr(mark, "func", mark), "attr", "") for mark in marks}
+            declared[path.stem] = {"family" if kind == "scenario" else kind for kind in kinds} & NEEDED.keys()
         except SyntaxError as error:
             yield f"{file}, line {error.lineno}: it is no Python: {error.msg}."
         except UnicodeDecodeError as error:
@@ -270,11 +273,3 @@ def _of_the_questions(lab: str, master: str, cells: list[_Cell]) -> Iterator[str
         lacks = [f"no {words}" for kind, words in NEEDED.items() if kind not in declared.get(name, ())]
         if lacks and cell.options.get("points") != 0:
             yield Unfinished(f"{master}, line {cell.line}, question “{name}”: it has {', '.join(lacks)}.")
-
-
-def _kinds(tree: ast.Module) -> set[str]:
-    """The keys of ``NEEDED`` that a file's decorators declare."""
-    marks = [mark for node in tree.body for mark in getattr(node, "decorator_list", ())]
-    of = (mark.func if isinstance(mark, ast.Call) else mark for mark in marks)
-    kinds = {one.attr for one in of if isinstance(one, ast.Attribute)}
-    return ({"family"} if "scenario" in kinds else set()) | (kinds & NEEDED.keys())

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from autograder.course.class_list import ClassList
 from autograder.course.lists import CsvList, folded, may_be_thousands, number_in, summarize_names
+from autograder.course.safe_cells import about_keys, write_table
 from autograder.errors import UserError
 from autograder.exports.matching import is_numbered, match
 from autograder.exports.rows import Grades
-from autograder.exports.tables import about_keys, write_table
 from autograder.pages.render import points
 
 WHO = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")

@@ -27,11 +27,11 @@ from autograder.course.lists import (
     sentences_about,
     summarize_names,
 )
+from autograder.course.safe_cells import about_keys, write_table
 from autograder.course.worksheet import is_unsubmitted, time_in
 from autograder.errors import UserError
 from autograder.exports.matching import match
 from autograder.exports.rows import Graded, Grades
-from autograder.exports.tables import about_keys, write_table
 from autograder.files import write_atomically
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.render import points

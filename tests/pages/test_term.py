@@ -12,8 +12,8 @@ from rich.console import Console
 
 from autograder.cli.rewrite import write_term
 from autograder.course.masters import lab_name
+from autograder.course.safe_cells import write_table
 from autograder.errors import UserError
-from autograder.exports.tables import write_table
 from autograder.files import write_atomically
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.recorder import Recorder
