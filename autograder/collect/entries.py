@@ -68,7 +68,7 @@ class Entry:
         return content
 
 
-def entries(source: Path, notes: list[str]) -> list[Entry]:
+def entries_in(source: Path, notes: list[str]) -> list[Entry]:
     """All readable files of a folder or zip. Adds sentences about refused files to ``notes``."""
     if not source.exists():
         raise GradingError(f"{source} does not exist: give the downloaded zip or the folder.")

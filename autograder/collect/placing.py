@@ -19,8 +19,6 @@ from autograder.grading.submissions import is_notebook, only_answered
 #: The most zips of one student. They stay in memory until the student is done.
 MAX_ZIPS = 5
 
-TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
-
 
 def place(student: Student, time: str, job: Download) -> bool:
     """``collect_student``, where an error in one submission does not stop the class."""

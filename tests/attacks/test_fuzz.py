@@ -22,7 +22,7 @@ from coursekit.checks.values import values_match
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.collect.collect import collect
+from autograder.collect import collect
 from autograder.course.masters import lab_name
 from autograder.course.other_lab import other_lab
 from autograder.errors import UserError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.collect.collect import collect as gather
+from autograder.collect import collect as gather
 from autograder.errors import GradingError, UserError
 from autograder.files import parse_time
 from autograder.grading import submissions
