@@ -17,8 +17,7 @@ from autograder.collect.names import KINDS, Owned, kind_and_why, owned, without_
 from autograder.collect.people import Download, Student, Times, of_members, read_times, students_of, times_of
 from autograder.collect.placing import collect_student, make_folder, place
 from autograder.course.lists import sentences_about, summarize_names
-from autograder.course.policy_file import class_list, settings
-from autograder.course.system_extensions import take_over_extensions
+from autograder.course.policy_file import class_list, settings, take_over_extensions
 from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, require_apart
 

@@ -1,4 +1,4 @@
-"""Reads the course's policy, ``course.toml``, and reports mistakes with their line."""
+"""Reads the course's policy, ``course.toml``, and reports mistakes with their line. Finds who has which extension."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import tomllib
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from autograder.course import extensions
 from autograder.course.class_list import ClassList, read_class_list
 from autograder.course.lab import LabSpec
+from autograder.course.lists import sentences_about
 from autograder.course.masters import all_labs, course_header, course_root, lab_as_written
 from autograder.course.policy import Settings, is_key_of
 from autograder.course.safe_cells import safe_cell
@@ -131,6 +132,35 @@ def extension_of(lab: str, student: str) -> timedelta | None:
         return settings().extension(lab, names[-1])
     person = class_list().of_folder(student)
     return settings().length_of(lab, person.extension) if person is not None and person.extension else None
+
+
+def take_over_extensions(
+    lab: str, due: datetime, until: Iterable[tuple[str, datetime]], source: str
+) -> list[str]:
+    """Add an extension for each student with a later due date than in the course. Returns sentences about it.
+
+    ``until``: (student, due date in the ``source``). Its times and ``due`` are in UTC, without a zone. No extension gets shorter.
+    """
+    given, more, too_long = list[str](), list[str](), list[str]()
+    a_minute = timedelta(minutes=1)  # systems give times in minutes: smaller differences are ignored
+    for student, own in until:
+        have, longer = extension_of(lab, student) or timedelta(), own - due
+        days = settings().days_of(lab, longer)
+        if days > 366:
+            too_long.append(student)
+        elif longer > have + a_minute:
+            extensions.add(extensions_file(), lab, student, days)
+            given.append(f"{student} ({settings().local(own):%Y-%m-%d %H:%M})")
+        elif have > max(longer, timedelta()) + a_minute:
+            more.append(student)
+    file = extensions_file().name
+    return sentences_about(
+        {
+            f"Longer in {source}, and so added to {file}": given,
+            f"Longer in course.toml or {file} than in {source}, which counts": more,
+            f"More than a year longer in {source}, so give them an extension in course.toml": too_long,
+        }
+    )
 
 
 @cache

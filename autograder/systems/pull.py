@@ -11,8 +11,7 @@ from pathlib import Path
 from autograder.collect import collect_folder
 from autograder.collect.names import may_contain_notebook
 from autograder.course.lists import sentences_about, summarize_names
-from autograder.course.policy_file import class_list, settings
-from autograder.course.system_extensions import take_over_extensions
+from autograder.course.policy_file import class_list, settings, take_over_extensions
 from autograder.files import folder_name, letters_of, require_apart, timestamp_in
 from autograder.grading.submissions import MAX_BYTES
 from autograder.systems.exchange import Attempt, Pulled, Record, Refused, System
