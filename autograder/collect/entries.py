@@ -140,7 +140,12 @@ def _in_zip(source: Path | io.BytesIO, where: str = "") -> Iterator[Entry]:
         elif refused:
             yield Entry(place, refused=refused)
         else:
-            yield Entry(place, info.date_time, lambda most, info=info: archive.open(info).read(most))
+            yield Entry(place, info.date_time, partial(_unpacked, archive, info))
+
+
+def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+    with archive.open(info) as member:
+        return member.read(most)
 
 
 def _name(info: zipfile.ZipInfo) -> str:

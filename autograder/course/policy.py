@@ -85,7 +85,7 @@ LimitsPolicy: Any = create_model(
     "LimitsPolicy",
     __config__=_STRICT,
     **{field.name: _limit(field.name, field.type) for field in fields(Limits)},
-)  # type: ignore[call-overload]
+)
 
 
 class LatePolicy(_Strict):
@@ -302,20 +302,17 @@ class Settings(_Strict):
         """Name in the file -> extension for a lab. The lab's own extensions come before those for all labs."""
         return {**self.extensions, **self.lab(lab).extensions}
 
-    def extension(self, lab: str, student: str) -> timedelta | None:
-        """The extension of a student by the name in the file, or None."""
-        own = self.extended(lab).get(student)
-        if isinstance(own, datetime):
-            due = self.due(lab)
-            return self._utc(own) - due if due is not None else None
-        return self.length_of(lab, own) if own is not None else None
+    def length_of(self, lab: str, longer: datetime | float) -> timedelta | None:
+        """The length of an extension to a date (None: the lab has no due date), or by days of local time.
 
-    def length_of(self, lab: str, days: float) -> timedelta:
-        """The length of an extension in ``days`` of local time: the due hour stays the same across summer time changes."""
+        The due hour stays the same across summer time changes.
+        """
         due = self.due(lab)
+        if isinstance(longer, datetime):
+            return self._utc(longer) - due if due is not None else None
         if due is None:
-            return timedelta(days=days)
-        return self._later(due, int(days)) + timedelta(days=days % 1) - due
+            return timedelta(days=longer)
+        return self._later(due, int(longer)) + timedelta(days=longer % 1) - due
 
     def days_of(self, lab: str, longer: timedelta) -> float:
         """The days of local time of an extension: the inverse of ``length_of``."""

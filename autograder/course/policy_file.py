@@ -125,13 +125,13 @@ def extension_of(lab: str, student: str) -> timedelta | None:
 
     A person may be named by the folder's name or by any of their words on the class list.
     """
-    given = extensions.granted(extensions_file(), lab)
-    if names := names_of_student(given, student):
-        return settings().length_of(lab, given[names[-1]]) if given[names[-1]] else None
-    if names := names_of_student(settings().extended(lab), student):
-        return settings().extension(lab, names[-1])
     person = class_list().of_folder(student)
-    return settings().length_of(lab, person.extension) if person is not None and person.extension else None
+    listed = {student: person.extension} if person is not None and person.extension else {}
+    for given in (extensions.granted(extensions_file(), lab), settings().extended(lab), listed):
+        if names := names_of_student(given, student):
+            longer = given[names[-1]]
+            return settings().length_of(lab, longer) if longer else None
+    return None
 
 
 def take_over_extensions(
@@ -192,7 +192,9 @@ _Mistake = tuple[tuple[str, ...], str]
 def _mistakes(read: Settings) -> Iterator[_Mistake]:
     """Yield unknown labs and questions, which would disable a rule silently, and dates that contradict each other."""
     entries = {"moodle": "assignments", "canvas": "assignments", "github": "assignments", "lti": "links"}
-    tables = {(name, entry): getattr(getattr(read, name), entry, {}) for name, entry in entries.items()}
+    tables: dict[tuple[str, ...], Iterable[str]] = {
+        (name, entry): getattr(getattr(read, name), entry, ()) for name, entry in entries.items()
+    }
     named: dict[str, str] = {}
     for place, table in {**tables, ("labs",): read.labs}.items():
         named = {}
@@ -223,8 +225,8 @@ def _mistakes_of(lab: str, read: Settings) -> Iterator[_Mistake]:
                 yield (entry, name), f"lab {lab} has no question “{name}”"
     if policy.due is not None and (closes := read.closes(lab)) and closes < (read.due(lab) or closes):
         yield ("closes",), "the lab would close before it is due"
-    for student in policy.extensions:
-        if (longer := read.extension(lab, student)) is None:
+    for student, given in policy.extensions.items():
+        if (longer := read.length_of(lab, given)) is None:
             yield ("extensions", student), "an extension to a date needs the lab's own due date"
         elif longer < timedelta():
             yield ("extensions", student), "the extension ends before the lab is due"

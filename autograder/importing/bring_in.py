@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
@@ -49,14 +49,14 @@ class Imported:
 
     lab: str
     master: Path
-    cells: tuple[GradedCell, ...]
+    cells: Sequence[GradedCell]
     #: (grade_id, points) of the cells that a person grades.
     by_hand: tuple[tuple[str, float], ...]
     #: Cells that fail on the notebook's own answers, in this course or in nbgrader.
-    failing: tuple[str, ...]
+    failing: Sequence[str]
     #: The files beside the notebook that students' code can read now, and the files left out, with the reason.
-    data: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    data: Sequence[str]
+    left_out: Sequence[str]
 
 
 def import_notebook(path: Path, name: str | None = None) -> Imported:
@@ -101,11 +101,9 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
             raise UserError(f"{path} holds code that is nested too deep to be read.") from None
         raise
     failing = [q.name for q in result.questions if q.points < q.max_points]
-    data = tuple(dict.fromkeys(place.parts[0] for place in beside))
-    by_hand = lab_as_written(lab).written
-    return Imported(
-        lab, master.relative_to(root), tuple(cells), by_hand, tuple(failing), data, tuple(left_out)
-    )
+    data = list(dict.fromkeys(place.parts[0] for place in beside))
+    written = lab_as_written(lab).written
+    return Imported(lab, master.relative_to(root), cells, written, failing, data, left_out)
 
 
 def _after_trial(cell: GradedCell, own: QuestionResult) -> GradedCell:

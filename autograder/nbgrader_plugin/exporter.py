@@ -38,7 +38,7 @@ _NOTHING = "This submission could not be read, and there is nothing to show. {no
 class _OfTheCourse(Exporter):
     """Exports a submission of one of the course's own labs, which nbgrader's ``parent`` converter asks for."""
 
-    def from_filename(
+    def from_filename(  # type: ignore[override]
         self, filename: str, resources: dict[str, Any] | None = None, **keywords: Any
     ) -> tuple[str, dict[str, Any]]:
         """The content for nbgrader's folder, and the resources."""
