@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from rich.console import Console
@@ -14,13 +15,17 @@ from rich.console import Console
 from autograder.cli import check_course
 from autograder.course import policy_file
 from autograder.course.masters import course_root, lab_as_written, lab_name
-from autograder.course.policy_file import GRADED_LIMITS, limits_of, settings, spec
+from autograder.course.policy_file import GRADED_LIMITS, extension_of, limits_of, settings, spec
 from autograder.errors import UserError
 from autograder.grading.cache_keys import changed_parts, context_of
 from autograder.grading.off_limits import forbidden_used
+from autograder.results import SubmissionResult
+from autograder.run.recorder import open_gradebook
 from autograder.sandbox.limits import Limits
+from autograder.serve.rules import closing_of
 
 LAB = "01_markov_bigram"
+BERLIN = ZoneInfo("Europe/Berlin")
 
 HERE = Path(__file__).parent
 COURSE = (HERE / "policy.toml").read_text(encoding="utf-8")
@@ -154,7 +159,7 @@ def test_an_extension_ends_at_the_same_hour_whatever_the_clocks_were_put_to(
     course_at(f'timezone = "Europe/Berlin"\n[labs.01]\ndue = {due}\n[extensions]\nada = 3\n')
     policy_file.extensions_file().write_text("lab,student,days\n01,bo,3\n")
     for student in ("ada", "bo", "cy"):
-        longer = policy_file.extension_of(LAB, student)
+        longer = extension_of(LAB, student)
         assert str(settings().local(settings().due(LAB) + longer)) == until
 
 
@@ -198,7 +203,7 @@ def test_the_courses_own_file_is_valid_with_every_sample_switched_on(course_at):
     lines = (course_root() / "course.toml").read_text(encoding="utf-8").splitlines()
     sample = [re.sub(r"^# (?=\[|\w+(\.\w+)* = )", "", line) for line in lines]
     course_at("\n".join(sample))
-    assert policy_file.extension_of(LAB, "ada") == timedelta(days=3)
+    assert extension_of(LAB, "ada") == timedelta(days=3)
     assert settings().has_late_rule(LAB) and limits_of(LAB).cell_seconds == 30
 
 
@@ -215,3 +220,65 @@ def test_an_empty_salt_is_no_secret(course_at, monkeypatch, tmp_path):
     course_at("")
     with pytest.raises(UserError, match="is empty: restore the file"):
         settings()
+
+
+def utc(text: str) -> datetime:
+    """A time on the course's clock, as the gradebook stores it. A trailing ``'`` is the second of two equal hours."""
+    local = datetime.fromisoformat(text.rstrip("'")).replace(tzinfo=BERLIN, fold=text.endswith("'"))
+    return local.astimezone(UTC).replace(tzinfo=None)
+
+
+def policy(due: str, more: str = "") -> str:
+    return f'timezone = "Europe/Berlin"\n[labs.01]\ndue = {due}\nlate = {{ percent_per_day = 10, at_most_percent = 50, grace_minutes = 15 }}\n{more}'
+
+
+@pytest.mark.parametrize(
+    ("due", "received", "days"),
+    [
+        ("2026-10-24T18:00:00", "2026-10-25 18:00", 1),
+        ("2026-10-24T18:00:00", "2026-10-25 18:01", 2),
+        ("2026-03-28T18:00:00", "2026-03-29 18:01", 2),  # 23 hours later
+        ("2026-07-01T18:00:00", "2026-07-01 18:15", 0),
+        ("2026-07-01T18:00:00", "2026-07-01 18:16", 1),
+        ("2026-07-01T18:00:00", "2026-08-10 17:59", 5),  # at most half of the points
+        ("2026-03-29T01:55:00", "2026-03-29 03:05", 0),  # ten minutes, within the grace
+        ("2026-10-25T02:30:00", "2026-10-25 02:20'", 1),  # 50 minutes
+        ("2026-10-24T02:30:00", "2026-10-25 02:20", 1),
+    ],
+)
+def test_a_day_ends_at_the_hour_of_the_due_date(course_at, due: str, received: str, days: int) -> None:
+    course_at(policy(due))
+    late = (utc(received) - settings().due(LAB)).total_seconds()
+    assert (settings().penalty(LAB, 20.0, late) or 0.0) == pytest.approx(2 * days)
+
+
+def test_the_days_of_lateness_begin_where_the_students_own_extension_ends(course_at, tmp_path: Path) -> None:
+    course_at(policy("2026-10-23T18:00:00", "extensions = { ada = 1 }\n"))
+    with open_gradebook(LAB, tmp_path) as book:
+        for student, received in (("ada", "2026-10-25 17:30"), ("bo", "2026-10-24 18:30")):
+            time = f"{utc(received)} UTC"
+            book.write(SubmissionResult(student, LAB, "graded", 10.0, 20.0, 0.0, submitted_at=time))
+        book.apply_policy()
+        marks = book.all_marks()
+        assert marks["ada"].due == utc("2026-10-24 18:00")
+        late = {
+            name: settings().days_begun(own.due, own.due + timedelta(seconds=own.seconds_late))
+            for name, own in marks.items()
+        }
+        assert late == {"ada": 1, "bo": 2}
+        assert settings().penalty(LAB, 10.0, marks["ada"].seconds_late, marks["ada"].due) == 1.0
+
+
+def test_an_extension_moves_the_closing_on_the_courses_clock(course_at) -> None:
+    course_at(policy("2026-03-27T18:00:00", "closes = 2026-03-28T12:00:00\nextensions = { ada = 2 }\n"))
+    longer = extension_of(LAB, "ada")
+    assert longer == timedelta(hours=47) and settings().days_of(LAB, longer) == 2
+    assert settings().closes(LAB, longer) == utc("2026-03-30 12:00")
+    assert closing_of(LAB, "ada") == utc("2026-03-30 12:00").replace(tzinfo=UTC).timestamp()
+    due = settings().due(LAB) + longer
+    for received, closed in (("2026-03-30 12:00", False), ("2026-03-30 12:01", True)):
+        late = (utc(received) - due).total_seconds()
+        assert settings().is_closed(LAB, late, due) is closed
+        assert (settings().penalty(LAB, 20, late, due) == 20) is closed
+    course_at("[labs.01]\ncloses = 2026-10-04T12:00:00\n")
+    assert settings().due(LAB) == settings().closes(LAB) and settings().penalty(LAB, 20, 1) == 20

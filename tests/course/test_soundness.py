@@ -1,7 +1,9 @@
-"""What is unsound in a lab is refused in a sentence: one planted fault after another in the docs' example lab."""
+"""What is unsound in a lab is refused in a sentence: planted faults in the docs' example lab, and a new lab's stubs."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from typer.testing import CliRunner
 from autograder.cli.app import app
 from autograder.course import masters
 from autograder.course.masters import all_labs
+from autograder.course.new_lab import new_lab, parse_questions
 from autograder.course.soundness import faults_of, require_sound
 from autograder.course.visible_files import data_files
 from autograder.errors import UserError
@@ -23,23 +26,29 @@ ENTROPY = f"{QUESTIONS}/entropy.py"
 
 
 @pytest.fixture
-def planted(tmp_path, monkeypatch):
-    """``planted(file, old, new)`` writes the example with one change, and gives the sentences about it."""
+def root(tmp_path, monkeypatch):
+    """The folder of a course without a lab."""
     monkeypatch.setenv("COURSE_ROOT", str(tmp_path))
     masters.course_header.cache_clear()
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "names.txt").touch()
+    yield tmp_path
+    masters.course_header.cache_clear()
+
+
+@pytest.fixture
+def planted(root):
+    """``planted(file, old, new)`` writes the example with one change, and gives the sentences about it."""
+    (root / "data").mkdir()
+    (root / "data" / "names.txt").touch()
 
     def plant(file: str, old: str | None = None, new: str = "") -> list[str]:
         text = example_files()[file]
         assert old is None or old in text, "the fault cannot be planted: the page has changed"
-        (tmp_path / file).unlink(missing_ok=True)
-        write_example(tmp_path, {file: None if old is None else text.replace(old, new, 1)})
+        (root / file).unlink(missing_ok=True)
+        write_example(root, {file: None if old is None else text.replace(old, new, 1)})
         masters.course_header.cache_clear()
         return faults_of(LAB)
 
-    yield plant
-    masters.course_header.cache_clear()
+    return plant
 
 
 TEST_CELL = '# %% test="entropy" points=12\ncheck("entropy", entropy)\n'
@@ -118,3 +127,53 @@ def test_data_that_are_none_are_named(planted):
         planted(MASTER, HEADER, f"#     data: {data}\n")
         with pytest.raises(UserError, match=sentence):
             data_files(LAB)
+
+
+#: The name of a lab that ``new_lab`` writes.
+NEW = "15_shares"
+
+
+def test_all_that_is_unsound_in_a_new_lab_is_what_is_unfinished(root):
+    new_lab(NEW, parse_questions("shares:8,other:12"))
+    [fault] = faults_of(NEW)
+    assert "“other”: it has no misconception, no alternative" in fault
+    assert len(require_sound([NEW], unfinished=True)) == 1
+    new_lab("16_whole", {"shares": 20})
+    assert faults_of("16_whole") == []
+
+
+def test_what_is_written_is_formatted(root):
+    new_lab(NEW, {"shares": 8, "other": 6, "third": 6})
+    words = ["-m", "ruff", "format", "--check", "--line-length", "110"]
+    command = [sys.executable, *words, str(root / "autograder")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_file_that_is_there_is_left_alone(root):
+    new_lab(NEW, {"shares": 20})
+    before = {path: path.read_bytes() for path in root.rglob("*.py")}
+    with pytest.raises(UserError, match="There is a lab 15_shares already"):
+        new_lab("15_other", {"shares": 20})
+    kept = root / "autograder" / "questions" / "m16_kept" / "shares.py"
+    kept.parent.mkdir()
+    kept.write_text("mine")
+    with pytest.raises(UserError, match="is there already: nothing was written"):
+        new_lab("16_kept", {"shares": 20})
+    assert {path: path.read_bytes() for path in root.rglob("*.py")} == before | {kept: b"mine"}
+
+
+def test_questions_and_names_that_cannot_be_are_refused(root):
+    refused = dict.fromkeys(("entropy", "entropy:0,other:20", "en-tropy:20"), "no question with its points")
+    for name in ("class", "print", "np", "_x", "e\u0301", "a" * 61):
+        refused[f"{name}:20"] = "cannot be a question's name"
+    refused |= {
+        "entropy:8,other:11": "add up to 19 and not to 20",
+        "entropy:8,entropy:12": "in the list twice",
+    }
+    for questions, sentence in refused.items():
+        with pytest.raises(UserError, match=sentence):
+            parse_questions(questions)
+    for name in ("topic", "14-topic", "14_Topic", "../14_topic"):
+        with pytest.raises(UserError, match="is no name for a lab"):
+            new_lab(name, {"shares": 20})

@@ -1,4 +1,5 @@
-"""Which test cells may be run outside the student's process, and what is said of those that may not."""
+"""Notebooks that nbgrader accepts are imported as they are, others are refused by what they are; and which test cells may be run
+outside the student's process, and what is said of those that may not."""
 
 from __future__ import annotations
 
@@ -9,10 +10,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.preprocessors import ClearSolutions, ComputeChecksums
 
+from autograder.course.build import released_notebook
+from autograder.course.masters import read_master
 from autograder.errors import UserError
-from autograder.importing.bring_in import _data_beside
-from autograder.importing.notebook import read_source
+from autograder.importing.bring_in import _data_beside, _forget
+from autograder.importing.notebook import master_text, read_source
 from autograder.judging.imported_cell import as_hidden_test
 from autograder.judging.movable import graded_cells
 from tests.fixtures.nbgrader_course import answer, cell, checking, notebook, source_notebook
@@ -158,6 +162,11 @@ def _text(*cells):
             _broken("cell", source="### BEGIN HIDDEN TESTS\nassert f(1)"),
             "No end hidden tests statement found",
         ),
+        (
+            _text(answer("a", "### BEGIN SOLUTION\nx = 1"), checking("t", 1, "")),
+            "no end solution statement found",
+        ),
+        (_text(answer("a", "# BEGIN SOLUTION\n" * 2), checking("t", 1, "")), "nested begin solution"),
         (_broken("cell", cell_type="markdown"), "Markdown grade cell 't1' is not marked as a solution"),
         ("[" * 100_000, "nbgrader can read"),
     ],
@@ -214,3 +223,78 @@ def test_what_is_not_taken_from_beside_a_notebook_is_said_and_no_link_brings_any
         "large.bin (73 MB; at most 67 MB)", "more/gone (a link)", "more/old.ipynb (another notebook)",
         "more/self (a link)", "more/tests (a link)", "pipe (no file)", "tests (a link)",
     ]  # fmt: skip
+
+
+LAB = "20_x"
+
+
+def read(tmp_path, *cells):
+    made = notebook(list(cells))
+    nbformat.write(made, tmp_path / "x.ipynb")
+    return read_source(tmp_path / "x.ipynb")
+
+
+MARKS = {
+    "### BEGIN SOLUTION": "## END SOLUTION",
+    "#BEGIN SOLUTION": "# END SOLUTION ####",
+    "# BEGIN SOLUTION (3 lines)": "pass  # END SOLUTION",
+}
+
+
+def test_solutions_are_marked_in_each_way_that_nbgrader_accepts(tmp_path, monkeypatch):
+    answers = [
+        answer(f"a{number}", f"def f(x):\n    {begin}\n    return x\n    {end}\n")
+        for number, (begin, end) in enumerate(MARKS.items())
+    ]
+    made = read(tmp_path, *answers, checking("t", 1, "assert f(1) == 1"))
+    for one, released in zip(made.cells[:3], _released(tmp_path, monkeypatch, made), strict=False):
+        expected, _ = ClearSolutions().preprocess_cell(one.copy(), {"language": "python"}, 0)
+        assert released.source == expected.source and "return x" not in expected.source
+
+
+TEXTS = {
+    "blanks at the end": "def f(x):\n    return x\n    \n\t",
+    "only blanks": "   ",
+    "newlines at the end": "x = 1\n\n\n",
+    "a line of percent format": "x = 1\n# %% [markdown]\ny = 2",
+    "another page": "x = 'a\x0cb\u2028c'",
+    "carriage returns": "x = 1\r\ny = 2",
+    "an open text": "'''never closed",
+}
+
+
+def test_the_text_that_goes_in_comes_out(tmp_path, monkeypatch):
+    cells = []
+    for number, text in enumerate(TEXTS.values()):
+        for kind in ("code", "markdown"):
+            given = cell(kind, "", f"given_{kind}_{number}", locked=True)
+            plain = (nbformat.v4.new_code_cell if kind == "code" else nbformat.v4.new_markdown_cell)(text)
+            given.source = text
+            cells += [given, plain]
+    made = notebook([*cells, ANSWER, checking("t", 1, "assert f(1) == 1")])
+    released = _released(tmp_path, monkeypatch, made)
+    for one, other, back in zip(made.cells, read_master(LAB).cells, released, strict=True):
+        assert one.source == other.source and one.metadata.get("nbgrader") == other.metadata.get("nbgrader")
+        assert back.source == one.source or one.metadata.get("nbgrader", {}).get("solution")
+
+
+def _released(tmp_path, monkeypatch, made):
+    """The cells that students get of an imported notebook."""
+    monkeypatch.setenv("COURSE_ROOT", str(tmp_path))
+    _forget(LAB)
+    master = tmp_path / "solutions" / LAB / f"{LAB}.py"
+    master.parent.mkdir(parents=True)
+    master.write_text(master_text(made, LAB, "hw/x", False), encoding="utf-8", newline="")
+    return list(released_notebook(LAB).cells)
+
+
+def test_a_released_notebook_is_called_that(tmp_path):
+    stub = answer("a", "def f(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()")
+    with pytest.raises(UserError, match="is a released notebook"):
+        read(tmp_path, stub, checking("t", 1, "assert f(1) == 1"))
+    own_stub = answer("a", "def f(x):\n    ...  # your turn")
+    own_stub, _ = ComputeChecksums().preprocess_cell(own_stub, {}, 0)
+    with pytest.raises(UserError, match="is a released notebook"):
+        read(tmp_path, own_stub, checking("t", 1, "assert f(1) == 1"))
+    own_stub.source = "def f(x):\n    return x"  # somebody made a source of a released notebook
+    read(tmp_path, own_stub, checking("t", 1, "assert f(1) == 1"))
