@@ -33,13 +33,21 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out" / "submitted"
 
 
-def zip_of(
-    path: Path, files: dict[str, str | bytes], times: dict[str, tuple[int, ...]] | None = None
-) -> Path:
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in files.items():
+def zip_bytes(
+    files: dict[str, str | bytes],
+    times: dict[str, tuple[int, ...]] | None = None,
+    method: int = zipfile.ZIP_STORED,
+) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, text in files.items():
             time = (times or {}).get(name, EARLY)
-            archive.writestr(zipfile.ZipInfo(name, date_time=time), content)  # type: ignore[arg-type]
+            archive.writestr(zipfile.ZipInfo(name, date_time=time), text, method)  # type: ignore[arg-type]
+    return content.getvalue()
+
+
+def zip_of(path: Path, files: dict[str, str | bytes], *times: dict[str, tuple[int, ...]]) -> Path:
+    path.write_bytes(zip_bytes(files, *times))
     return path
 
 
@@ -75,16 +83,6 @@ def everything(root: Path) -> set[str]:
 NB = f"{LAB}.ipynb"
 LONG_AGO = "1999-01-01 00:00:00 UTC"
 FILE = "assignsubmission_file"
-
-
-def zip_bytes(
-    files: dict[str, str], time: tuple[int, ...] = EARLY, method: int = zipfile.ZIP_STORED
-) -> bytes:
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(zipfile.ZipInfo(name, date_time=time), text, method)  # type: ignore[arg-type]
-    return content.getvalue()
 
 
 #: What is in a zip -> what is collected of whom, and what is said. A name that ends in “ later” has a later date.
@@ -125,7 +123,7 @@ DOWNLOADS: dict[str, tuple[dict[str, str | bytes], dict[str, str], list[str]]] =
     "moodle, times that students wrote": (
         {
             f"Ada L_77_{FILE}_/{NB}": "ada", f"Ada L_77_{FILE}_/timestamp.txt": LONG_AGO,
-            f"Bo D_78_{FILE}_/all.zip": zip_bytes({NB: "bo", "timestamp.txt": LONG_AGO}, (1999, 1, 1, 0, 0, 0)),
+            f"Bo D_78_{FILE}_/all.zip": zip_bytes({NB: "bo", "timestamp.txt": LONG_AGO}, dict.fromkeys((NB, "timestamp.txt"), (1999, 1, 1, 0, 0, 0))),
         },
         {"Ada L_77": "ada", "Bo D_78": "bo"}, ["The times of 2 of 2 are unknown"],
     ),
@@ -254,11 +252,8 @@ def test_nothing_to_collect_is_a_sentence(tmp_path, out):
 
 
 def test_one_students_thousand_bad_files_leave_the_others_notes_in_sight(collected):
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for number in range(3000):
-            archive.writestr(f"../{number}{'n' * 300}", b"")
-    files = {f"bob_100_{n}_w{n}.zip": packed.getvalue() for n in range(9)}
+    packed = zip_bytes({f"../{number}{'n' * 300}": b"" for number in range(3000)})
+    files = {f"bob_100_{n}_w{n}.zip": packed for n in range(9)}
     done = collected(files | {f"ada_101_1_{NB}": "x"}, kind="canvas")
     assert len(done.notes) < 50 and sum(map(len, done.notes)) < 20_000
     assert any("2995 more" in note for note in done.notes)
