@@ -14,7 +14,7 @@ from pathlib import Path
 
 from autograder.collect.entries import entries_in
 from autograder.collect.names import KINDS, Owned, kind_and_why, owned, without_wrapper
-from autograder.collect.people import Download, Student, Times, of_members, read_times, students_of, times_of
+from autograder.collect.people import Download, Student, Times, of_members, read_times, set_times, students_of
 from autograder.collect.placing import collect_student, make_folder, place
 from autograder.course.lists import sentences_about, summarize_names
 from autograder.course.policy_file import class_list, settings, take_over_extensions
@@ -59,13 +59,13 @@ def collect(
     job = Download(submitted, lab, kind, people, read_times(times, kind) if times else Times(), notes)
     notes += [*job.times.notes, *people.notes]
     students = students_of(of_members(files, job), job)
-    when = times_of(students, job)
+    set_times(students, job)
     require_apart(submitted, (*_others_there(submitted, students), *(student.name for student in students)))
     drafts, done = list[str](), list[str]()
     for student in sorted(students, key=lambda student: student.name):
-        if (row := job.times.worksheet_row(student.files[0])) is not None and row.is_unsubmitted:
+        if student.row is not None and student.row.is_unsubmitted:
             drafts.append(student.name)
-        elif place(student, when[student.name], job):
+        elif place(student, job):
             done.append(student.name)
     if not done:
         reason = f" {notes[0]}" if notes else ""
@@ -91,7 +91,7 @@ def collect_folder(
     """Collect one student's notebook from a folder. An empty folder gives a note, not an error."""
     job = Download(submitted, lab)
     files = tuple(Owned(entry, student, entry.parts[-1]) for entry in entries_in(folder, job.notes))
-    is_collected = collect_student(Student(student, student, files), submitted_at, job)
+    is_collected = collect_student(Student(student, student, files, submitted_at), job)
     return Collected((student,) if is_collected else (), tuple(job.notes))
 
 
@@ -123,7 +123,7 @@ def _others_there(submitted: Path, students: Iterable[Student]) -> list[str]:
 
 def _take_over_extensions(students: Sequence[Student], job: Download) -> list[str]:
     """Add Moodle's extensions that are longer than the course's to ``extensions.csv``. Returns sentences."""
-    here = {row: student.name for student in students if (row := job.times.worksheet_row(student.files[0]))}
+    here = {student.row: student.name for student in students}
     own = []
     for row in job.times.rows:
         if row.due is not None:

@@ -166,15 +166,18 @@ class Download:
         return self.submitted / folder_name(student) / self.lab
 
 
-@dataclass(frozen=True)
+@dataclass
 class Student:
-    """A student of the download: the folder's name, the name in the download, the files."""
+    """A student of the download: the folder's name, the name in the download, the files, the time ("" if unknown)."""
 
     name: str
     downloaded: str
-    files: tuple[Owned, ...]
+    files: Sequence[Owned]
+    time: str = ""
     #: The person on the class list, unless another student of the download matches the same one.
     person: Person | None = None
+    #: The student's row on Moodle's grading worksheet.
+    row: Row | None = None
 
 
 def students_of(files: Iterable[Owned], job: Download) -> list[Student]:
@@ -182,21 +185,24 @@ def students_of(files: Iterable[Owned], job: Download) -> list[Student]:
     by_owner: dict[str, list[Owned]] = defaultdict(list)
     for one in files:
         by_owner[one.student].append(one)
+    students = [
+        Student(downloaded, downloaded, mine, row=job.times.worksheet_row(mine[0]))
+        for downloaded, mine in by_owner.items()
+    ]
     doubts: list[str] = []
-    persons = {downloaded: _person(mine[0], job, doubts) for downloaded, mine in by_owner.items()}
+    for student in students:
+        student.person = _person(student, job, doubts)
     job.notes += first_of(doubts)
-    count = Counter(person.student for person in persons.values() if person is not None)
-    students = []
-    for downloaded, mine in by_owner.items():
-        person = persons[downloaded]
-        if person is not None and count[person.student] > 1:
+    count = Counter(student.person for student in students)
+    for student in students:
+        if student.person is not None and count[student.person] > 1:
             job.notes.append(
-                f"{downloaded} and another folder of the download both seem to be {person.student}: kept apart."
+                f"{student.name} and another folder of the download both seem to be {student.person.student}: kept apart."
             )
-            person = None
-        name = person.student if person is not None else downloaded
-        students.append(Student(name, downloaded, tuple(mine), person))
-    unknown = [name for name, mine in by_owner.items() if job.times.worksheet_row(mine[0]) is None]
+            student.person = None
+        elif student.person is not None:
+            student.name = student.person.student
+    unknown = [student.downloaded for student in students if student.row is None]
     if job.people and job.kind == "moodle" and unknown:
         job.notes.append(
             f"No worksheet identifies {len(unknown)} of Moodle's students, so each keeps the download's name: {summarize_names(unknown)}. "
@@ -228,36 +234,35 @@ def of_members(files: Sequence[Owned], job: Download) -> list[Owned]:
     return found
 
 
-def _person(one: Owned, job: Download, doubts: list[str]) -> Person | None:
-    """The file's owner on the class list, by the system's ids; None if that is not certain."""
+def _person(student: Student, job: Download, doubts: list[str]) -> Person | None:
+    """The student on the class list, by the system's ids; None if that is not certain."""
     if job.kind == "moodle":
-        row = job.times.worksheet_row(one)
-        known = job.people.named(row.words) if row is not None else {}
+        known = job.people.named(student.row.words) if student.row is not None else {}
         if len(known) > 1:
             doubts.append(
-                f"{one.student}: the worksheet's address and numbers match {summarize_names(sorted(known))} on the class list; the folder keeps its own name."
+                f"{student.name}: the worksheet's address and numbers match {summarize_names(sorted(known))} on the class list; the folder keeps its own name."
             )
         return known.popitem()[1] if len(known) == 1 else None
     if job.kind != "canvas":
-        return job.people.find(one.student)
-    person = job.people.of_canvas(one.number)
+        return job.people.find(student.name)
+    one, person = student.files[0], job.people.of_canvas(student.files[0].number)
     if person is not None and person.name and one.name and not same_name(person.name, one.name):
         doubts.append(
-            f"{one.student}: Canvas's number {one.number} is “{person.name}” on the class list and “{one.name}” in the download: "
+            f"{student.name}: Canvas's number {one.number} is “{person.name}” on the class list and “{one.name}” in the download: "
             "the folder keeps the download's name until you correct the list."
         )
         return None
     return person
 
 
-def times_of(students: Sequence[Student], job: Download) -> dict[str, str]:
-    """Student -> time of submission from the teacher's list ("" if unknown).
+def set_times(students: Sequence[Student], job: Download) -> None:
+    """Give the students their times of submission from the teacher's list.
 
     A student with another name on the list gets no time. If these are at least half, the list is refused.
     """
-    when, listed = {student.name: "" for student in students}, job.times
+    listed = job.times
     if listed.path is None:
-        return when
+        return
     contradictions, matched, several = list[tuple[Student, Row]](), set[Row](), list[str]()
     for student in students:
         one = student.files[0]
@@ -266,31 +271,27 @@ def times_of(students: Sequence[Student], job: Download) -> dict[str, str]:
         if wrong := [row for row in rows if listed.is_anothers(row, one)]:
             contradictions.append((student, wrong[0]))
         elif found := {row.when for row in rows if row.when is not None}:
-            when[student.name] = max(found).strftime(TIME_FORMAT)
+            student.time = max(found).strftime(TIME_FORMAT)
             several += [student.name] if len(found) > 1 else []
     if not matched:
         raise UserError(
             f"{listed.path} has no time for anybody in the download: it names {_names_once(row.who for row in listed.rows)}, the "
-            f"download {_names_once(when)}. Nothing was collected."
+            f"download {_names_once(student.name for student in students)}. Nothing was collected."
         )
-    if contradictions and len(contradictions) >= sum(map(bool, when.values())):
+    if contradictions and len(contradictions) >= sum(bool(student.time) for student in students):
         student, row = contradictions[0]
         raise UserError(
             f"{listed.path} calls number {student.files[0].number} “{row.name}”, the download “{student.files[0].name}”: the list "
             "belongs to another assignment or course, or has no names. Nothing was collected."
         )
-    file = listed.path.name
-    job.notes += sentences_about(
-        {
-            f"Name in {file} does not match the download's, and so without a time": [
-                student.name for student, _ in contradictions
-            ],
-            f"In {file} with several times, of which the last counts": several,
-        }
-    )
+    file, apart = listed.path.name, [student.name for student, _ in contradictions]
+    sentences = {
+        f"Name in {file} does not match the download's, and so without a time": apart,
+        f"In {file} with several times, of which the last counts": several,
+    }
+    job.notes += sentences_about(sentences)
     if nobodys := [row.who for row in listed.rows if row not in matched and row.when is not None]:
         job.notes.append(f"In {file}, but not in the download: {_names_once(nobodys)}.")
-    return when
 
 
 def _names_once(names: Iterable[str]) -> str:

@@ -20,10 +20,10 @@ from autograder.grading.submissions import is_notebook, only_answered
 MAX_ZIPS = 5
 
 
-def place(student: Student, time: str, job: Download) -> bool:
+def place(student: Student, job: Download) -> bool:
     """``collect_student``, where an error in one submission does not stop the class."""
     try:
-        return collect_student(student, time, job)
+        return collect_student(student, job)
     except UserError:  # a full disk, for example, concerns everybody
         raise
     except Exception as error:
@@ -50,7 +50,7 @@ def make_folder(student: Student, job: Download) -> None:
         job.notes.append(f"{student.name}: no folder could be made ({error.strerror}).")
 
 
-def collect_student(student: Student, time: str, job: Download) -> bool:
+def collect_student(student: Student, job: Download) -> bool:
     """Write one student's notebook, if there is one. Returns whether there is."""
     name, lab, notes = student.name, job.lab, job.notes
     notebooks = _notebooks(student.files, job)
@@ -70,10 +70,10 @@ def collect_student(student: Student, time: str, job: Download) -> bool:
     if chosen.late:
         notes.append(f"{name}: Canvas marks the submission as late, but not by how much.")
     target = job.folder(name) / f"{lab}.ipynb"
-    may_replace, about = _may_replace(target, content, time)
+    may_replace, about = _may_replace(target, content, student.time)
     notes += [f"{name}: {about}"] if about else []
     if may_replace:
-        _write(target, content, time)
+        _write(target, content, student.time)
     return True
 
 
