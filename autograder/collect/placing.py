@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from autograder.collect.entries import Entry, Refused, first_of, inner_entries
@@ -69,21 +68,28 @@ def collect_student(student: Student, job: Download) -> bool:
         notes.append(f"{name}: {chosen.entry.path} is a notebook of {other}, not of {lab}.")
     if chosen.late:
         notes.append(f"{name}: Canvas marks the submission as late, but not by how much.")
-    target = job.folder(name) / f"{lab}.ipynb"
-    may_replace, about = _may_replace(target, content, student.time)
-    notes += [f"{name}: {about}"] if about else []
-    if may_replace:
-        _write(target, content, student.time)
+    _write(student, job, content)
     return True
 
 
-def _write(target: Path, content: bytes, time: str) -> None:
-    if not (target.is_file() and target.read_bytes() == content):
+def _write(student: Student, job: Download, content: bytes) -> None:
+    """Write the notebook and its time, unless the notebook collected before is known to be newer."""
+    target = job.folder(student.name) / f"{job.lab}.ipynb"
+    stamp, before = target.with_name("timestamp.txt"), target.read_bytes() if target.is_file() else None
+    if before is not None and before != content:
+        old, new = (
+            parse_time(time, settings().timezone) for time in (timestamp_in(target.parent), student.time)
+        )
+        if old and new and old > new:
+            job.notes.append(f"{student.name}: the notebook collected before is newer and stays.")
+            return
+        job.notes.append(f"{student.name}: replaced the notebook collected before.")
+    if before != content:
         # The old time is removed first: if the disk is full, the next collection finds the notebook without a wrong time.
-        target.with_name("timestamp.txt").unlink(missing_ok=True)
+        stamp.unlink(missing_ok=True)
     write_atomically(target, content)
-    if time:
-        write_atomically(target.with_name("timestamp.txt"), time + "\n")
+    if student.time:
+        write_atomically(stamp, student.time + "\n")
 
 
 def _notebooks(files: Sequence[Owned], job: Download) -> list[Owned]:
@@ -132,17 +138,3 @@ def _choose(notebooks: Sequence[Owned], lab: str) -> tuple[Owned, str]:
             "which nothing tells from the others",
         )
     return chosen, f" handed in {len(notebooks)} notebooks: {chosen.entry.path}, {why}, was taken."
-
-
-def _may_replace(target: Path, content: bytes, time: str) -> tuple[bool, str]:
-    """Whether the notebook replaces an existing one, and a sentence. An existing one stays if it is known to be newer."""
-    try:
-        if not target.exists() or target.read_bytes() == content:
-            return True, ""
-        old = parse_time(timestamp_in(target.parent), settings().timezone)
-        new = parse_time(time) if time else None
-        if old and new and old > new:
-            return False, "the notebook collected before is newer and stays."
-    except (OSError, ValueError):
-        pass  # without both times it is unknown which is newer: the new one is taken
-    return True, "replaced the notebook collected before."
