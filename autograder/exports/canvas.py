@@ -16,7 +16,7 @@ from autograder.course.class_list import ClassList
 from autograder.course.lists import CsvList, folded, may_be_thousands, number_in, summarize_names
 from autograder.course.safe_cells import about_keys, write_table
 from autograder.errors import UserError
-from autograder.exports.matching import is_numbered, match
+from autograder.exports.matching import NUMBERED, match
 from autograder.exports.rows import Grades
 from autograder.pages.render import points
 
@@ -80,7 +80,7 @@ def _by_logins(grades: Grades) -> Iterator[list[str]]:
         "The folders' names were taken for login names: Canvas's own export as --roster is surer."
     )
     for row in grades.rows:
-        if is_numbered(row.student):
+        if NUMBERED.match(row.student):
             raise UserError(
                 f"Nobody can say which student of Canvas's “{row.student}” is: give Canvas's own gradebook export with --roster, "
                 "or a class list in course.toml."

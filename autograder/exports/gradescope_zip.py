@@ -7,8 +7,8 @@ result says so.
 
 from __future__ import annotations
 
+import io
 import json
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,36 +27,32 @@ def write_zip(grades: Grades, out: Path) -> list[Path]:
     """Write ``out/gradescope-autograder-<lab>.zip``. Raises GradingError if a part is missing."""
     lab = grades.spec.name
     path = out / f"gradescope-autograder-{lab}.zip"
-    with tempfile.TemporaryDirectory() as folder:
-        archive_path = Path(folder) / "autograder.zip"
-        with zipfile.ZipFile(archive_path, "w", zipfile.ZIP_DEFLATED) as archive:
-            for script in ("setup.sh", "install_torch.sh", "run_autograder", "run.py"):
-                _add(archive, script, (_SCRIPTS / script).read_bytes(), executable=script != "run.py")
-            content = {"lab": lab, "salt": settings().salt}
-            _add(archive, "gradescope.json", json.dumps(content, indent=2).encode())
-            _add(archive, "requirements.txt", "\n".join([*grader_requirements(), ""]).encode())
-            for source, name in _course_files(lab):
-                _add(archive, f"course/{name}", source.read_bytes())
-            policy = settings().of_one_lab(lab).model_copy(update={"isolation": "reduced"})
-            _add(archive, "course/course.json", policy.model_dump_json(exclude_defaults=True).encode())
-        write_atomically(path, archive_path.read_bytes())
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for script in ("setup.sh", "install_torch.sh", "run_autograder", "run.py"):
+            _add(archive, script, (_SCRIPTS / script).read_bytes(), executable=script != "run.py")
+        secret = {"lab": lab, "salt": settings().salt}
+        _add(archive, "gradescope.json", json.dumps(secret, indent=2).encode())
+        _add(archive, "requirements.txt", "\n".join([*grader_requirements(), ""]).encode())
+        for source, name in _course_files(lab):
+            _add(archive, f"course/{name}", source.read_bytes())
+        policy = settings().of_one_lab(lab).model_copy(update={"isolation": "reduced"})
+        _add(archive, "course/course.json", policy.model_dump_json(exclude_defaults=True).encode())
+    write_atomically(path, content.getvalue())
     grades.notes.append("The zip holds the hidden tests: upload it to Gradescope and give it to nobody.")
     return [path]
 
 
 def _course_files(lab: str) -> Iterator[tuple[Path, str]]:
     """Yield every file of the course for grading the lab, with its name in the zip, and no file of later labs."""
-    root = course_root()
     package = Path(__file__).resolve().parents[1]
     for file in files_below(package):
         if not any(map(lab_number, file.relative_to(package).parts)):
             yield file, f"autograder/{file.relative_to(package).as_posix()}"
     yield from grader_files(lab)
-    for file in kit_files(lab):
-        yield file, file.relative_to(root).as_posix()
-    for path in data_files(lab):
-        for file in files_below(path):
-            yield file, file.relative_to(root).as_posix()
+    data = (file for path in data_files(lab) for file in files_below(path))
+    for file in (*kit_files(lab), *data):
+        yield file, file.relative_to(course_root()).as_posix()
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes, *, executable: bool = False) -> None:

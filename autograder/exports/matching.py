@@ -25,12 +25,7 @@ from autograder.errors import UserError
 #: Kind of list -> its column of numbers.
 _NUMBER = {"canvas": "canvas's ID", "moodle-worksheet": "participant", "moodle": ""}
 #: Collected folders are named ``name_number``.
-_NUMBERED = re.compile(r"^(.+)_(\d+)$")
-
-
-def is_numbered(student: str) -> bool:
-    """Whether a folder's name ends with a system's number."""
-    return _NUMBERED.match(student) is not None
+NUMBERED = re.compile(r"^(.+)_(\d+)$")
 
 
 def match(
@@ -116,7 +111,7 @@ class _Rows:
         rows = set().union(*(self.by_key.get(key, ()) for key in keys))
         if len(rows) > 1:
             raise UserError(f"“{student}” may be {len(rows)} rows of {self.table.path}: nothing was written.")
-        numbered, of_canvas = _NUMBERED.match(student), person is not None and self.system == "canvas"
+        numbered, of_canvas = NUMBERED.match(student), person is not None and self.system == "canvas"
         number = (person.canvas_id if person is not None and of_canvas else "") or (
             numbered[2] if numbered else ""
         )
@@ -129,7 +124,7 @@ class _Rows:
 
     def agrees(self, row: int, student: str, person: Person | None) -> bool:
         """Whether the row's name may be this student's name on the class list or, without one, in the folder's name."""
-        numbered = _NUMBERED.match(student)
+        numbered = NUMBERED.match(student)
         name = person.name if person is not None else numbered[1] if numbered else ""
         if self.system == "moodle-worksheet" and person is None and name:
             return same_participant(self.names[row], name)

@@ -38,20 +38,15 @@ def configure(out: Path) -> Path:
     return out
 
 
-def command(out: Path, port: int = 8888, browser: bool = True) -> list[str]:
-    """The command line that serves Formgrader on a graded folder."""
-    jupyter = [sys.executable, "-m", "jupyter", "lab", f"--port={port}", f"--notebook-dir={out}"]
-    jupyter += ["--LabApp.default_url=/formgrader/gradebook"] + ([] if browser else ["--no-browser"])
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        jupyter.append("--allow-root")
-    return jupyter
-
-
 def serve(out: Path, port: int, browser: bool) -> int:
     """Serve until Ctrl + C, SIGTERM or the terminal's end, which also end the server. Returns its exit status."""
     folder = configure(out)
+    command = [sys.executable, "-m", "jupyter", "lab", f"--port={port}", f"--notebook-dir={folder}"]
+    command += ["--LabApp.default_url=/formgrader/gradebook", *([] if browser else ["--no-browser"])]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")
     # In its own session the server gets Ctrl + C only from this process and does not ask for confirmation.
-    server = subprocess.Popen(command(folder, port, browser), cwd=folder, start_new_session=True)
+    server = subprocess.Popen(command, cwd=folder, start_new_session=True)
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: server.terminate())
