@@ -19,14 +19,47 @@ from autograder.results import STATUSES, STRONGEST, SubmissionResult
 
 @dataclass(frozen=True)
 class Graded:
-    """One student's result and final points."""
+    """One student's result and final points. ``marks`` are those that people entered; None if they are not counted."""
 
     result: SubmissionResult
+    spec: LabSpec
+    marks: TeacherMarks | None
     final: FinalPoints
-    #: Lines of the comment after the questions: written answers, teachers' comments, lateness, what the grade lacks.
-    by_hand: tuple[str, ...] = ()
-    #: What the grade still lacks: answers that wait for a person, an unknown time.
-    open: tuple[str, ...] = ()
+
+    @cached_property
+    def open(self) -> tuple[str, ...]:
+        """What the grade still lacks: answers that wait for a person, an unknown time."""
+        return tuple(self._lacks(self.marks)) if self.marks is not None else ()
+
+    def _lacks(self, marks: TeacherMarks) -> Iterator[str]:
+        result, name, policy = self.result, self.spec.name, settings()
+        if waiting := self.final.waiting:
+            up_to = counted_points(sum(most for name, most in self.spec.written if name in waiting))
+            yield f"not final: {', '.join(waiting)} not read yet (up to {up_to})"
+        due = policy.due(name)
+        if result.status == "missing" and due and (longer := extension_of(name, result.student)):
+            yield f"nothing handed in: the extension ends on {policy.local(due + longer):%Y-%m-%d at %H:%M}"
+        if result.is_outdated:
+            yield "points from an earlier run: the grader itself failed on the newer submission"
+        if result.readable and not result.submitted_at and due is not None:
+            yield "lateness not counted: nobody knows when it came in"
+        if policy.is_closed(name, marks.seconds_late, marks.due):
+            yield "no points: handed in after the lab had closed"
+        if result.readable and result.isolation != STRONGEST:
+            yield f"graded with isolation “{result.isolation}”"
+
+    @property
+    def by_hand(self) -> Iterator[str]:
+        """Yield the comment's lines after the questions: written answers, teachers' comments, lateness, what the grade lacks."""
+        for name, most in self.spec.written:
+            if self.final.written[name].manual is not None:
+                yield f"{name}: {points(self.final.written[name].final)} of {points(most)}"
+        for name, comment in self.marks.comments.items() if self.marks is not None else ():
+            yield f"Your teacher on {name}: {comment}"
+        if self.final.late_penalty:
+            yield f"Lateness takes off {counted_points(self.final.late_penalty)}."
+        for phrase in self.open:
+            yield f"{phrase[0].upper()}{phrase[1:]}."
 
     @property
     def points(self) -> float:
@@ -122,40 +155,4 @@ def graded(
 ) -> Graded:
     """A result with its final points. ``test_cells``: question -> the cell with its points in the gradebook."""
     entered = None if marks is None else marks.get(result.student, TeacherMarks())
-    final = final_points(result, spec, entered, test_cells)
-    shown = entered or TeacherMarks()
-    lacking = tuple(_open(result, shown, final, spec)) if entered is not None else ()
-    return Graded(result, final, tuple(_by_hand(shown, final, spec, lacking)), lacking)
-
-
-def _open(result: SubmissionResult, marks: TeacherMarks, final: FinalPoints, spec: LabSpec) -> Iterator[str]:
-    """Yield a phrase for each thing that the grade lacks."""
-    if final.waiting:
-        most = dict(spec.written)
-        up_to = counted_points(sum(most[name] for name in final.waiting))
-        yield f"not final: {', '.join(final.waiting)} not read yet (up to {up_to})"
-    due = settings().due(spec.name)
-    if result.status == "missing" and due and (longer := extension_of(spec.name, result.student)):
-        yield f"nothing handed in: the extension ends on {settings().local(due + longer):%Y-%m-%d at %H:%M}"
-    if result.is_outdated:
-        yield "points from an earlier run: the grader itself failed on the newer submission"
-    if result.readable and not result.submitted_at and due is not None:
-        yield "lateness not counted: nobody knows when it came in"
-    if settings().is_closed(spec.name, marks.seconds_late, marks.due):
-        yield "no points: handed in after the lab had closed"
-    if result.readable and result.isolation != STRONGEST:
-        yield f"graded with isolation “{result.isolation}”"
-
-
-def _by_hand(
-    marks: TeacherMarks, final: FinalPoints, spec: LabSpec, lacking: tuple[str, ...]
-) -> Iterator[str]:
-    for name, most in spec.written:
-        if final.written[name].manual is not None:
-            yield f"{name}: {points(final.written[name].final)} of {points(most)}"
-    for name, comment in marks.comments.items():
-        yield f"Your teacher on {name}: {comment}"
-    if final.late_penalty:
-        yield f"Lateness takes off {counted_points(final.late_penalty)}."
-    for phrase in lacking:
-        yield f"{phrase[0].upper()}{phrase[1:]}."
+    return Graded(result, spec, entered, final_points(result, spec, entered, test_cells))
