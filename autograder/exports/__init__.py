@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,10 +36,6 @@ class Exported:
 
     paths: tuple[Path, ...]
     notes: tuple[str, ...] = ()
-
-    def __iter__(self) -> Iterator[Path]:
-        """Iterate over the paths."""
-        return iter(self.paths)
 
 
 def export(

@@ -182,7 +182,7 @@ def test_a_worksheet_is_read_and_filled_in_whatever_its_language(
 def test_grades_are_scaled_to_the_maximum_in_every_language_or_nothing_is_written(tmp_path, filled, language):
     table = read_list(FILES / f"a100-worksheet-{language}.csv")
     blank = written(tmp_path / "blank.csv", table, grade="", comments="")
-    [path] = filled({"amueller": 19.79}, blank)
+    [path] = filled({"amueller": 19.79}, blank).paths
     [row] = read_list(path).rows
     assert row[table.column("grade")] == "82,46"
     path.unlink()

@@ -215,15 +215,17 @@ def test_what_people_entered_is_in_the_exported_points(exported, make_result):
     }
     words = ("why_softmax: 4.5 of 5", "Your teacher on why_softmax: So <b>it</b> is.", "takes off 2 points")
     results = [make_result("ada", 4, 1), make_result("bo", 4, 1)]
-    [moodle] = exported("moodle", results, [["Username", "Email"], ["ada", ""], ["bo", ""]], marks=marks)
-    gradescope, _ = exported("gradescope", results, marks=marks)
+    [moodle] = exported(
+        "moodle", results, [["Username", "Email"], ["ada", ""], ["bo", ""]], marks=marks
+    ).paths
+    gradescope, _ = exported("gradescope", results, marks=marks).paths
     for line in words:
         assert html.escape(line) in table(moodle)[1][-2]
         assert line in json.loads(gradescope.read_text())["output"]
-    [canvas] = exported("canvas", results, marks=marks)
+    [canvas] = exported("canvas", results, marks=marks).paths
     assert [row[-2:] for row in table(canvas)[1:]] == [["15", "(read only)"], ["12", ""], ["5", ""]]
     bo = make_result("bo", status="missing", questions=())
-    [ada, bo] = exported("github", [results[0], bo], marks=marks)
+    [ada, bo] = exported("github", [results[0], bo], marks=marks).paths
     content = json.loads(ada.read_text(encoding="utf-8"))
     assert content["version"] == 1 and content["status"] == "fail" and content["max_score"] == 15.0
     assert sum(test["score"] for test in content["tests"]) == pytest.approx(12)
@@ -238,7 +240,7 @@ def test_gradescopes_results_have_the_documented_fields(tmp_path, exported, make
     wrong = QuestionResult("softmax", 2, 6, tests, "over queries", "Use the last axis.", "ValueError: no")
     questions = (QuestionResult("one_hot", 4, 4), wrong)
     result = make_result("ada", questions=questions, notes=("Cell 3 was put back.",))
-    [path] = exported("gradescope", [result])
+    [path] = exported("gradescope", [result]).paths
     assert path == tmp_path / "out/gradescope/ada/results.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     assert content["score"] == 6.0 and content["stdout_visibility"] == "hidden"
@@ -269,7 +271,7 @@ def test_each_row_says_what_its_grade_lacks(exported, make_result, course_at):
     assert "points from an earlier run" in lacks["ed"]
     header = ["Identifier", "Username", "Grade", "Maximum grade", "Feedback comments"]
     for form in ("gradescope", "github", "moodle-worksheet"):
-        [path] = exported(form, ["ada"], [header, ["Participant 1", "ada", "", "15", ""]], marks=marks)
+        [path] = exported(form, ["ada"], [header, ["Participant 1", "ada", "", "15", ""]], marks=marks).paths
         assert "ot final: why_softmax not read yet" in path.read_text(), form
 
 
