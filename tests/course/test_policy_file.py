@@ -103,29 +103,21 @@ def test_check_course_shows_the_courses_own_clock_in_summer_and_winter(course_at
     )
     rows, said = shown()
     heading = "due (Europe/Berlin)"
-    assert (rows[lab_name("01")][heading], rows[lab_name("01")]["closes"]) == (
-        "2026-07-01 23:30",
-        "2027-01-01 00:30",
-    )
+    assert [rows[LAB][heading], rows[LAB]["closes"]] == ["2026-07-01 23:30", "2027-01-01 00:30"]
     assert rows[lab_name("02")][heading] == "2026-07-05 12:00"
     assert "2026-07-01 23:30" in said and heading in said
 
 
-def test_check_course_shows_until_when_each_person_has_an_extension(course_at, tmp_path, monkeypatch):
-    (tmp_path / "roster.csv").write_text(
-        "student,name,email,extension\nada,Ada,ada@uni.edu,\nbo,Bo,bo@uni.edu,2\ncy,Cy,c@uni.edu,1\n"
-    )
-    monkeypatch.setenv("COURSE_ROSTER", str(tmp_path / "roster.csv"))
+def test_check_course_shows_until_when_each_person_has_an_extension(course_at):
     course_at(
         'timezone = "Europe/Berlin"\n[extensions]\n"ada@uni.edu" = 1\n[labs.01]\ndue = 2026-10-24\n'
-        "[labs.01.extensions]\nbo = 2026-10-30T12:00:00\n"
+        "[labs.01.extensions]\nbo = 2026-10-30T12:00:00\n",
+        "student,name,email,extension\nada,Ada,ada@uni.edu,\nbo,Bo,bo@uni.edu,2\ncy,Cy,c@uni.edu,1\n",
     )
     policy_file.extensions_file().write_text("lab,student,days\n01,Ada,3\n01,cy,0\n")
     rows, _ = shown()
     assert rows[LAB]["extensions"] == "ada (2026-10-27 23:59), bo (2026-10-30 12:00)"
-    assert rows[lab_name("02")]["extensions"] == "ada, bo, cy", (
-        "without a due date there is nothing to count from"
-    )
+    assert rows[lab_name("02")]["extensions"] == "ada, bo, cy", "there is no due date to count from"
 
 
 def test_check_course_says_that_dates_are_in_utc_where_nobody_said_so(course_at):
@@ -151,12 +143,9 @@ def test_check_course_says_that_dates_are_in_utc_where_nobody_said_so(course_at)
         ("2026-07-01", "2026-07-04 23:59:59+02:00"),
     ],
 )
-def test_an_extension_ends_at_the_same_hour_whatever_the_clocks_were_put_to(
-    course_at, tmp_path, monkeypatch, due, until
-):
-    (tmp_path / "roster.csv").write_text("student,extension\ncy,3\n")
-    monkeypatch.setenv("COURSE_ROSTER", str(tmp_path / "roster.csv"))
-    course_at(f'timezone = "Europe/Berlin"\n[labs.01]\ndue = {due}\n[extensions]\nada = 3\n')
+def test_an_extension_ends_at_the_same_hour_whatever_the_clocks_were_put_to(course_at, due, until):
+    policy = f'timezone = "Europe/Berlin"\n[labs.01]\ndue = {due}\n[extensions]\nada = 3\n'
+    course_at(policy, "student,extension\ncy,3\n")
     policy_file.extensions_file().write_text("lab,student,days\n01,bo,3\n")
     for student in ("ada", "bo", "cy"):
         longer = extension_of(LAB, student)
