@@ -185,10 +185,10 @@ def _in_folder(folder: Path) -> Iterator[Entry]:
             except OSError as error:
                 yield _refused(parts, f"({error.strerror}).")
                 continue
-            if stat.S_ISLNK(status.st_mode):
-                yield _refused(parts if "." in name else (*parts, ""), "is a link.")
-            elif stat.S_ISREG(status.st_mode):
+            if stat.S_ISREG(status.st_mode):
                 yield Entry(parts, status.st_mtime, partial(read_plain, path))
+            elif stat.S_ISLNK(status.st_mode):
+                yield _refused(parts if "." in name else (*parts, ""), "is a link.")
             elif not stat.S_ISDIR(status.st_mode):
                 yield _refused(parts, "is no plain file.")
     for failed in closed:

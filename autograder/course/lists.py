@@ -206,12 +206,9 @@ def read_list(path: Path) -> CsvList:
 
 def _rows_of_csv(text: str, path: Path) -> tuple[list[list[str]], str]:
     """The non-empty rows, and the separator."""
-    lines = text.lstrip("\ufeff").splitlines(keepends=True)
-    header_line = next((line for line in lines if line.strip()), "")
-    separator = max(
-        (",", ";", "\t"), key=lambda mark: len(next(csv.reader([header_line], delimiter=mark), []))
-    )
-    rows = csv.reader(io.StringIO("".join(lines)), delimiter=separator, strict=True)
+    header = next((line for line in text.splitlines() if line.strip()), "")
+    separator = max((",", ";", "\t"), key=lambda mark: len(next(csv.reader([header], delimiter=mark), [])))
+    rows = csv.reader(io.StringIO(text), delimiter=separator, strict=True)
     table, began = [], 1
     try:
         for row in rows:

@@ -54,7 +54,7 @@ def new_lab(lab: str, questions: dict[str, int]) -> list[Path]:
     """
     require_new_name(lab)
     root = course_root()
-    folder = questions_folder(lab, root)
+    folder = questions_folder(lab)
     texts = {
         root / "solutions" / lab / f"{lab}.py": _filled("master", lab, questions=questions),
         folder / "__init__.py": f'"""The questions of lab {lab[:2]}, a file each."""\n',

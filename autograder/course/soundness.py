@@ -121,9 +121,9 @@ def require_sound(labs: Iterable[str], *, unfinished: bool = False) -> list[str]
     return faults
 
 
-def questions_folder(lab: str, root: Path) -> Path:
+def questions_folder(lab: str) -> Path:
     """The folder of a lab's questions."""
-    return root / "autograder" / "questions" / f"m{lab}"
+    return course_root() / "autograder" / "questions" / f"m{lab}"
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
@@ -250,7 +250,7 @@ def _of_pairs(cells: list[_Cell]) -> Iterator[str]:
 
 def _of_the_questions(lab: str, master: str, cells: list[_Cell]) -> Iterator[str]:
     """Every fault in a lab's question files, as far as decorators such as ``@question.misconception`` show it."""
-    folder = questions_folder(lab, course_root())
+    folder = questions_folder(lab)
     if not folder.is_dir():
         yield _missing(folder, "the lab's questions")
         return

@@ -44,9 +44,11 @@ def write(grades: Grades, out: Path) -> list[Path]:
         assignment = _assignment(grades, table)
         found = match("canvas", table, grades.by_student, grades.people, path.name, grades.notes)
         possible, most = _points_possible(grades, table, assignment)
-        rows = []
+        header, rows = list(map(folded, table.header)), []
+        columns = [header.index(folded(name)) if folded(name) in header else None for name in WHO]
         for position in sorted(found):
-            student, cells = grades.by_student[found[position]], _student_cells(table, table.rows[position])
+            listed, student = table.rows[position], grades.by_student[found[position]]
+            cells = ["" if column is None else listed[column] for column in columns]
             rows.append([*cells, grades.number(student.points, most), student.remark])
     mistaken = [row[0] for row in rows if _RESERVED in row[0]]
     for row in rows:
@@ -86,11 +88,6 @@ def _by_logins(grades: Grades) -> Iterator[list[str]]:
                 "or a class list in course.toml."
             )
         yield [row.student, "", "", row.student, "", grades.number(row.points), row.remark]
-
-
-def _student_cells(table: CsvList, row: tuple[str, ...]) -> list[str]:
-    columns = {folded(name): position for position, name in reversed(list(enumerate(table.header)))}
-    return [row[columns[folded(name)]] if folded(name) in columns else "" for name in WHO]
 
 
 def _assignment(grades: Grades, table: CsvList) -> str | None:

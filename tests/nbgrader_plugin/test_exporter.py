@@ -166,22 +166,17 @@ def test_the_page_says_what_grading_said_and_its_secret_lies_beside_it(graded):
         ours.content(converter, LAB, "nobody")
 
 
-def test_a_secret_is_read_as_it_stands_and_made_where_there_is_none(tmp_path):
-    (tmp_path / SECRET).write_text("a1b2")
-    assert secret_of(LAB, "ada", tmp_path) == "a1b2"
-    made = secret_of(LAB, "ada", None)
-    assert len(made) == 64 and made == secret_of(LAB, "ada", tmp_path / "nowhere")
-    assert made != secret_of(LAB, "bo", None)
-
-
-@pytest.mark.parametrize("hostile", ["link", "empty", "long", "fifo"])
-def test_a_secret_that_is_none_is_replaced(tmp_path, hostile):
+@pytest.mark.parametrize("hostile", ["", "link", "empty", "long", "fifo"])
+def test_a_secret_is_read_as_it_stands_and_made_where_there_is_none(tmp_path, hostile):
     place = tmp_path / SECRET
+    made = secret_of(LAB, "ada", None)
+    assert len(made) == 64 and made != secret_of(LAB, "bo", None)
     if hostile == "link":
         (tmp_path / "other").write_text("a classmate's")
         place.symlink_to(tmp_path / "other")
     elif hostile == "fifo":
         os.mkfifo(place)
     else:
-        place.write_text("" if hostile == "empty" else "x" * 5000)
-    assert secret_of(LAB, "ada", tmp_path) == secret_of(LAB, "ada", None)
+        place.write_text({"": "a1b2", "empty": "", "long": "x" * 5000}[hostile])
+    assert secret_of(LAB, "ada", tmp_path) == (made if hostile else "a1b2")
+    assert secret_of(LAB, "ada", tmp_path / "nowhere") == made
