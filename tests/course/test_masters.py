@@ -35,19 +35,16 @@ _LINE = re.compile(r"\*(\d+) minutes: (\d+) for [^*]+?, (\d+) for [^*]+?, (\d+) 
 _HEADING = re.compile(r"^# #{2,3} (?!Optional)(.*) \((\d+) minutes")
 
 
-def _parts(lab: str) -> tuple[int, ...]:
-    line = _LINE.search(" ".join(master_path(lab).read_text(encoding="utf-8").replace("\n# ", " ").split()))
-    assert line, f"lab {lab} does not say where its minutes go"
-    return tuple(map(int, line.groups()))
-
-
 def test_the_minutes_of_each_lab_add_up():
     for lab in all_labs():
-        total, functions, words, reading = _parts(lab)
+        text = master_path(lab).read_text(encoding="utf-8")
+        line = _LINE.search(" ".join(text.replace("\n# ", " ").split()))
+        assert line, f"lab {lab} does not say where its minutes go"
+        total, functions, words, reading = map(int, line.groups())
         assert course_header(lab)["minutes"] == total == functions + words + reading, lab
         questions = [name for name, _ in lab_as_written(lab).questions]
         counted = {True: 0, False: 0}
-        for line in master_path(lab).read_text(encoding="utf-8").splitlines():
-            if heading := _HEADING.match(line):
+        for heading in map(_HEADING.match, text.splitlines()):
+            if heading:
                 counted[any(f"`{name}`" in heading[1] for name in questions)] += int(heading[2])
         assert counted == {True: functions, False: words}, lab

@@ -21,8 +21,7 @@ from autograder.errors import UserError
 from tests.fixtures.example_lab import LAB, example_files, write_example
 
 MASTER = f"solutions/{LAB}/{LAB}.py"
-QUESTIONS = f"autograder/questions/m{LAB}"
-ENTROPY = f"{QUESTIONS}/entropy.py"
+ENTROPY = f"autograder/questions/m{LAB}/entropy.py"
 
 
 @pytest.fixture

@@ -76,16 +76,16 @@ def run_bundle(root: Path, container: Sequence[str] = ()) -> subprocess.Complete
     return subprocess.run(
         [*container, "bash", str(root / "source/run_autograder")],
         cwd=root if not container else None,
-        env={**environment, "HOME": str(root), "OMP_NUM_THREADS": "1"}
-        | ({"PYTHONPATH": os.environ["PYTHONPATH"]} if container and "PYTHONPATH" in os.environ else {}),
+        env={
+            **environment,
+            "HOME": str(root),
+            "OMP_NUM_THREADS": "1",
+            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+        },
         capture_output=True,
         text=True,
         timeout=300,
     )
-
-
-def container(*options: str) -> list[str]:
-    return [sys.executable, "-m", "tests.fixtures.plain_container", *options, "--"]
 
 
 def hand_in(root: Path, name: str = "my work.ipynb", added: str = "") -> None:
@@ -130,7 +130,8 @@ def test_a_late_student_with_two_notebooks_is_graded_and_hears_what_was_taken_an
     (root / "submission" / "a draft.ipynb").write_text("{}")
     # due at the end of 8 October in UTC; this is 22:30 there on the 9th: one day begun
     (root / "submission_metadata.json").write_text('{"created_at": "2026-10-09T18:30:00.000000-04:00"}')
-    content = result(root, run_bundle(root, container(*options) if CONTAINED else ()))
+    container = [sys.executable, "-m", "tests.fixtures.plain_container", *options, "--"]
+    content = result(root, run_bundle(root, container if CONTAINED else ()))
     parts = "" if options or not landlock.version() else "Landlock, "
     reduced = f"reduced ({parts}own user id, system call filter, limits)"
     isolation = reduced if CONTAINED else "namespaces"
