@@ -9,7 +9,7 @@ from typing import Any
 from autograder.collect.entries import Entry, Refused, first_of, inner_entries
 from autograder.collect.names import TYPED, Owned, may_contain_notebook
 from autograder.collect.people import Download, Student
-from autograder.course.other_lab import other_lab
+from autograder.course.masters import other_lab
 from autograder.course.policy_file import settings
 from autograder.errors import UserError
 from autograder.files import parse_time, timestamp_in, write_atomically

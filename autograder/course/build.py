@@ -100,24 +100,22 @@ def build(lab: str, *, force: bool = False) -> tuple[bool, str]:
     target = solution_notebook(lab)
     stale = force or bool(_drift_of_solution(lab))
     if stale:
-        executed = copy.deepcopy(master)
+        executed, refused = copy.deepcopy(master), ""
         try:
             with _where_it_runs(lab) as folder:
                 seconds, memory = execute(executed, folder, limits_of(lab).cell_seconds)
+            if seconds > CPU_SECONDS or memory > MEMORY_BYTES:
+                refused = (
+                    f"it computes for {seconds:.0f} s of CPU time and takes {memory / 1e9:.1f} GB of memory; "
+                    f"{CPU_SECONDS:g} s and {MEMORY_BYTES / 1e9:g} GB are allowed, so nothing was written."
+                )
         except CellTimeoutError as error:
-            raise UserError(
-                f"solutions/{lab}/{lab}.py: grading would stop a cell, so nothing was written. {error}"
-            ) from None
+            refused = f"grading would stop a cell, so nothing was written. {error}"
         except CellExecutionError as error:
-            raise UserError(
-                f"solutions/{lab}/{lab}.py: a cell raises {error.ename}: {error.evalue}; nothing was written. The cell:\n"
-                + str(error).partition("------------------\n")[2].partition("------------------")[0]
-            ) from None
-        if seconds > CPU_SECONDS or memory > MEMORY_BYTES:
-            raise UserError(
-                f"solutions/{lab}/{lab}.py: it computes for {seconds:.0f} s of CPU time and takes {memory / 1e9:.1f} GB of memory; "
-                f"{CPU_SECONDS:g} s and {MEMORY_BYTES / 1e9:g} GB are allowed, so nothing was written."
-            )
+            cell = str(error).partition("------------------\n")[2].partition("------------------")[0]
+            refused = f"a cell raises {error.ename}: {error.evalue}; nothing was written. The cell:\n{cell}"
+        if refused:
+            raise UserError(f"solutions/{lab}/{lab}.py: {refused}")
         write_atomically(target, nbformat.writes(executed) + "\n")
     write_atomically(student_notebook(lab), nbformat.writes(released_notebook(lab)) + "\n")
     return stale, _drift_of_solution(lab)

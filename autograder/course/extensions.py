@@ -9,7 +9,7 @@ import shutil
 from functools import lru_cache
 from pathlib import Path
 
-from autograder.course.lists import folded, number_in, read_list
+from autograder.course.lists import CsvList, folded, number_in, read_list
 from autograder.course.masters import lab_name
 from autograder.course.safe_cells import safe_cell
 from autograder.errors import UserError
@@ -28,19 +28,17 @@ def granted(file: Path, lab: str) -> dict[str, float]:
 
 def add(file: Path, lab: str, student: str, days: float) -> None:
     """Append a line, which is on the disk on return. Existing lines and additional columns stay, perhaps reformatted."""
-    header: tuple[str, ...] = _HEADER
-    rows: tuple[tuple[str, ...], ...] = ()
-    target = file.resolve()  # so that a link stays a link
+    table, target = CsvList(file, _HEADER, ()), file.resolve()  # so that a link stays a link
     if file.exists():
         _read(file, file.stat().st_mtime_ns)  # raises for an invalid file, which is left alone
         table = read_list(file)
-        header, rows = table.header, table.rows
     days = math.ceil(days * 1e6 - 1e-6) / 1e6  # rounded up, in the student's favour
     line = (lab, safe_cell(student), f"{days:.9g}")
     try:
         new = target.with_name(f"{target.name}.new")
         with new.open("w", encoding="utf-8", newline="") as opened:
-            csv.writer(opened).writerows([header, *rows, (*line, *[""] * (len(header) - len(line)))])
+            more = [""] * (len(table.header) - len(line))
+            csv.writer(opened).writerows([table.header, *table.rows, (*line, *more)])
             opened.flush()
             os.fsync(opened.fileno())
         if target.exists():

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from autograder.course.lists import summarize_names
-from autograder.course.masters import all_labs, source_of_import
-from autograder.course.other_lab import other_lab
+from autograder.course.masters import all_labs, other_lab, source_of_import
 from autograder.course.policy_file import settings
 from autograder.errors import Unreadable, UserError
 from autograder.files import letters_of, names_a_zone, parse_time, timestamp_in

@@ -23,8 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autograder.collect import collect
-from autograder.course.masters import lab_name
-from autograder.course.other_lab import other_lab
+from autograder.course.masters import lab_name, other_lab
 from autograder.errors import UserError
 from autograder.files import folder_name
 from autograder.grading.off_limits import forbidden_used

@@ -6,8 +6,15 @@ import re
 
 import pytest
 
-from autograder.course.masters import all_labs, course_header, course_root, lab_as_written, master_path
-from autograder.course.other_lab import _cell_names, other_lab
+from autograder.course.masters import (
+    _cell_names,
+    all_labs,
+    course_header,
+    course_root,
+    lab_as_written,
+    master_path,
+    other_lab,
+)
 
 
 @pytest.mark.parametrize("own", all_labs())
