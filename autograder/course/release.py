@@ -65,10 +65,9 @@ def _write_bundle(lab: str, folder: Path, notebook: str) -> None:
             is_beside = is_imported and source.name == lab
             place = inside if is_beside else inside / "data" / source.relative_to(course_root() / "data")
             copy_files(files_below(source), source, place)
-        let_everybody_read(inside)  # students of a hub are other users
         if not is_imported:
             shutil.make_archive(str(folder / "kit"), "zip", scratch)
-    let_everybody_read(folder)
+    let_everybody_read(folder)  # students of a hub are other users
     write_atomically(folder / f"{lab}.ipynb", notebook)
 
 
