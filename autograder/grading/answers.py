@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from autograder.grading.cell_text import (
     is_unwritten,
     statements,
 )
-from autograder.grading.repaired import Cell, Repaired, quoted
+from autograder.grading.repaired import Cell, Repaired
 
 if TYPE_CHECKING:
     from autograder.grading.repair import Template
@@ -31,8 +30,9 @@ def assign_cells(result: Repaired, template: Template) -> None:
     """
     given = {cell.source.strip() for cell in template.cells}
     added = [c for c in result.cells if c.run and c.grade_id is None and c.source.strip() not in given]
-    elsewhere: dict[tuple[Cell, bool], list[str]] = defaultdict(list)
-    copies: dict[tuple[int, bool], list[str]] = defaultdict(list)
+    counting_of: dict[
+        str, tuple[Cell, str]
+    ] = {}  # answer -> its cell, and the kind of note on another's cell
     for grade_id, names in template.names.items():
         received = template.named[grade_id].source
         own = [cell for cell in result.cells if cell.grade_id == grade_id]
@@ -54,44 +54,27 @@ def assign_cells(result: Repaired, template: Template) -> None:
             cell.answers += (grade_id,)
         if written:
             result.written.add(grade_id)
-        if chosen not in own:
-            elsewhere[chosen, bool(defining)].append(grade_id)
-        elif len(own) > 1:
-            copies[len(own), chosen is own[-1]].append(grade_id)
+        counting_of[grade_id] = chosen, "" if chosen in own else "behind" if defining else "elsewhere"
+        note_copies(result, grade_id, own, chosen)
         if again := [cell for cell in functions if cell not in counting]:
             result.again[grade_id] = again
-    _name_answers(result, template)
-    _say_which_counts(result, elsewhere, copies)
-
-
-def _name_answers(result: Repaired, template: Template) -> None:
-    """Give each counting cell the answer's metadata, and the answer's name if it holds no other answer."""
     named = {cell.grade_id for cell in result.cells}
-    for grade_id in template.names:
-        cell = next((cell for cell in reversed(result.cells) if grade_id in cell.answers), None)
-        if cell is None or "nbgrader" in cell.node.metadata:
-            continue
-        cell.node.metadata = nbformat.from_dict(dict(template.named[grade_id].metadata))
-        if grade_id not in named and len(cell.answers) == 1:
-            cell.grade_id, cell.place = grade_id, template.places[grade_id]
+    for grade_id, (cell, kind) in counting_of.items():
+        if "nbgrader" not in cell.node.metadata:
+            cell.node.metadata = nbformat.from_dict(dict(template.named[grade_id].metadata))
+            if grade_id not in named and len(cell.answers) == 1:
+                cell.grade_id, cell.place = grade_id, template.places[grade_id]
+        if kind and cell.grade_id == grade_id:
+            result.note("found", grade_id)
+        elif kind:
+            result.note(kind, grade_id, where=cell.where)
 
 
-def _say_which_counts(
-    result: Repaired, elsewhere: dict[tuple[Cell, bool], list[str]], copies: dict[tuple[int, bool], list[str]]
-) -> None:
-    for (cell, doubled), names in elsewhere.items():
-        if names == [cell.grade_id]:
-            result.note("found", names[0])
-            continue
-        are, its, own = ("is", "its", "place") if len(names) == 1 else ("are", "their", "places")
-        why = f"{its} own {own} {'was' if are == 'is' else 'were'} left empty"
-        why = f"it stands behind {its} own cell" if doubled else why
-        result.note_choice(f"{quoted(names)} {are} defined in {result.where(cell)}, which counts: {why}.")
-    for (number, is_last), names in copies.items():
-        which = "the later one counts" if is_last else "the last that was written counts"
-        times = "twice" if number == 2 else f"{number} times"
-        cells = "The answer cell" if len(names) == 1 else "Each of the answer cells"
-        result.note_choice(f"{cells} {quoted(names)} stood there {times}; {which}.")
+def note_copies(result: Repaired, grade_id: str, own: Sequence[Cell], chosen: Cell) -> None:
+    """Note which of an answer's own cells counts, if there are several."""
+    if len(own) > 1 and chosen in own:
+        times = "twice" if len(own) == 2 else f"{len(own)} times"
+        result.note("later copy" if chosen is own[-1] else "written copy", grade_id, times=times)
 
 
 def put_tests_after_answers(result: Repaired, template: Template, put_back: Collection[str]) -> None:
@@ -113,38 +96,27 @@ def put_back_graded_by_hand(result: Repaired, template: Template) -> None:
     """Give each manually graded answer a cell. An empty written answer gets what the student wrote in other cells of text."""
     texts = {cell.source.strip() for cell in template.cells}
     own = [cell for cell in result.cells if _is_own_text(cell, texts)]
-    filled: dict[bool, list[str]] = defaultdict(list)
     for grade_id in template.by_hand:
         mine = [cell for cell in result.cells if cell.grade_id == grade_id]
         received = template.named[grade_id]
         if grade_id in template.names:
             if not any("nbgrader" in cell.node.metadata for cell in mine):
-                parts = [
-                    cell.source for cell in result.cells if grade_id in cell.answers and cell not in mine
-                ]
-                _put_back(result, template, grade_id, parts[-1:])
+                parts = [c.source for c in result.cells if grade_id in c.answers and c not in mine]
+                _put_back(result, template, grade_id).node.source = (parts or [received.source])[-1]
             continue
         changed = [cell for cell in mine if cell.source.strip() != received.source.strip()]
         if mine:
             chosen = (changed or mine)[-1]
             chosen.node.metadata = nbformat.from_dict(dict(received.metadata))
-            if len(mine) > 1:
-                _say_which_counts(result, {}, {(len(mine), chosen is mine[-1]): [grade_id]})
+            note_copies(result, grade_id, mine, chosen)
         if changed or own:
             result.written.add(grade_id)
         if not changed and own:
-            _fill(mine[-1] if mine else _put_back(result, template, grade_id, []), own)
-            filled[not mine].append(grade_id)
+            _fill(mine[-1] if mine else _put_back(result, template, grade_id), own)
+            result.note("written empty" if mine else "written missing", grade_id)
         elif not mine:
-            _put_back(result, template, grade_id, [])
+            _put_back(result, template, grade_id)
             result.note("empty", grade_id)
-    for missing, names in filled.items():
-        cell = "The cell" if len(names) == 1 else "Each of the cells"
-        state = "missing" if missing else "left empty"
-        result.note_choice(
-            f"{cell} of the written answer{'s' * (len(names) > 1)} {quoted(names)} was {state}; "
-            "what stands in other cells of text counts."
-        )
 
 
 def _fill(cell: Cell, found: Sequence[Cell]) -> None:
@@ -157,21 +129,10 @@ def _fill(cell: Cell, found: Sequence[Cell]) -> None:
         cell.node["attachments"] = nbformat.from_dict(pictures)
 
 
-def _put_back(result: Repaired, template: Template, grade_id: str, parts: Sequence[str]) -> Cell:
-    """Insert the master's cell of an answer, holding these texts, at its place in the notebook; it does not run."""
+def _put_back(result: Repaired, template: Template, grade_id: str) -> Cell:
+    """Insert the master's cell of an answer; it does not run."""
     node = copy.deepcopy(template.named[grade_id])
-    node.source = "\n\n".join(parts) or node.source
-    cell = Cell(node, grade_id, place=template.places[grade_id])
-    result.cells.insert(place_for(result.cells, template.places[grade_id]), cell)
-    return cell
-
-
-def place_for(cells: Sequence[Cell], place: int) -> int:
-    """The position of a restored cell: after the nearest cell that precedes it in the master, else first."""
-    before = [
-        (cell.place, i) for i, cell in enumerate(cells) if cell.place is not None and cell.place < place
-    ]
-    return max(before)[1] + 1 if before else 0
+    return result.put_back(Cell(node, grade_id), template.places[grade_id])
 
 
 def _is_own_text(cell: Cell, given: set[str]) -> bool:

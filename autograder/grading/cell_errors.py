@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from autograder.grading.cell_text import defines
-from autograder.grading.demonstrations import makes
+from autograder.grading.cell_text import defines, makes
 from autograder.grading.repair import Template
 from autograder.grading.repaired import Cell, Repaired
 from autograder.judging.run import NOT_DEFINED, NOT_WRITTEN

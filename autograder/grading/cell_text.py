@@ -1,8 +1,9 @@
-"""Reads a cell's text: the names that it defines, and whether it holds an answer."""
+"""Reads a cell's text: the names that it defines, whether it holds an answer, and what other cells may use of it."""
 
 from __future__ import annotations
 
 import ast
+import copy
 import re
 import textwrap
 import warnings
@@ -11,6 +12,8 @@ from functools import cache
 
 #: The longest cell that is parsed: a syntax tree takes some four hundred times the size of its code.
 MAX_PARSED = 20_000
+#: The most characters of figure cells that are parsed, before any clock runs: twenty times a long notebook.
+MAX_FIGURES_CODE = 200_000
 
 #: The statements that define a function or a class.
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -69,16 +72,18 @@ def is_unwritten(source: str, names: Collection[str], received: str) -> bool:
     if _code(source) == _code(received):
         return True
     made = [node for node in _parsed(source) if isinstance(node, DEFINITIONS) and node.name in names]
-    return bool(made) and all(map(_is_empty, made))
+    return bool(made) and all(map(_does_nothing, made))
 
 
 def is_nothing_but_unwritten(source: str, names: Collection[str], received: str) -> bool:
     """Whether a cell is as ``received`` or defines only unwritten functions of these names: it can be left out."""
     if _code(source) == _code(received):
         return True
-    nodes = [node for node in _parsed(source) if not _is_constant(node)]
+    nodes = [
+        n for n in _parsed(source) if not isinstance(n, ast.Expr) or not isinstance(n.value, ast.Constant)
+    ]
     return bool(nodes) and all(
-        isinstance(node, DEFINITIONS) and node.name in names and _is_empty(node) for node in nodes
+        isinstance(node, DEFINITIONS) and node.name in names and _does_nothing(node) for node in nodes
     )
 
 
@@ -113,27 +118,67 @@ def _code(source: str) -> str:
     return "".join("".join(line.split()) for line in lines if not line.startswith("#"))
 
 
-def _is_constant(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+def _does_nothing(node: ast.stmt) -> bool:
+    """Whether a function only returns None or raises the stub's error, or each function of a class does."""
+    match node:
+        case ast.FunctionDef(body=body) | ast.AsyncFunctionDef(body=body) | ast.ClassDef(body=body):
+            return all(map(_does_nothing, body))
+        case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None | ast.Constant(value=None)):
+            return True
+        case ast.Raise(exc=ast.Name(id=name) | ast.Call(func=ast.Name(id=name))):
+            return name == "NotImplementedError"
+    return False
 
 
-def _is_empty(node: ast.stmt) -> bool:
-    """Whether a function, or each function of a class, does nothing."""
-    body: list[ast.stmt] = getattr(node, "body", [])
-    if isinstance(node, ast.ClassDef):
-        return all(
-            isinstance(part, ast.Pass)
-            or _is_constant(part)
-            or (isinstance(part, DEFINITIONS) and _is_empty(part))
-            for part in body
-        )
-    return all(isinstance(part, ast.Pass) or _is_constant(part) or _is_refusal(part) for part in body)
+_COMMENT = re.compile(r"^[ \t]*#.*", re.MULTILINE)
+_WORD = re.compile(r"[^\W\d]\w*")
+_LENT = (*DEFINITIONS, ast.Import, ast.ImportFrom)
 
 
-def _is_refusal(node: ast.stmt) -> bool:
-    """Whether a statement is ``raise NotImplementedError()`` or returns nothing."""
-    if isinstance(node, ast.Raise) and node.exc is not None:
-        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-        return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
-    returned = node.value if isinstance(node, ast.Return) else node
-    return returned is None or (isinstance(returned, ast.Constant) and returned.value is None)
+@cache
+def lent_by(source: str) -> tuple[tuple[str, str], ...]:
+    """The imports and definitions of a cell: the name that each binds, and code that does so if nothing has bound it yet.
+
+    A cell that is not plain Python (``%pip``, ``!ls``) has none.
+    """
+    lent: list[tuple[str, ast.stmt]] = []
+    for node in statements(source):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                one = copy.copy(node)
+                one.names = [alias]
+                lent.append((alias.asname or alias.name.split(".")[0], one))
+        elif isinstance(node, DEFINITIONS):
+            lent.append((node.name, node))
+    return tuple((name, ast.unparse(_unless_bound(name, node))) for name, node in lent)
+
+
+def _unless_bound(name: str, node: ast.stmt) -> ast.stmt:
+    asked = ast.parse(f"if {name!r} not in globals(): pass").body[0]
+    assert isinstance(asked, ast.If)
+    asked.body = [node]
+    return asked
+
+
+def makes(source: str, name: str) -> bool:
+    """Whether a cell binds ``name`` at its top level, other than by an import or a definition."""
+    body = statements(source) if name in source and len(source) <= MAX_PARSED else []
+    parts = (part for node in body if not isinstance(node, _LENT) for part in ast.walk(node))
+    return any(
+        isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store) for part in parts
+    )
+
+
+def words_in(code: str) -> frozenset[str]:
+    """The words of a cell outside comment lines: a superset of its names, found in linear time."""
+    return frozenset(_WORD.findall(_COMMENT.sub("", code)))
+
+
+def definitions_of(source: str) -> str:
+    """Only the imports, functions and classes at the top level of ``source`` ("" when it cannot be read)."""
+    if len(source) > MAX_FIGURES_CODE:
+        return ""
+    try:
+        return "\n\n".join(ast.unparse(node) for node in statements(source) if isinstance(node, _LENT))
+    except (ValueError, RecursionError, MemoryError):
+        return ""

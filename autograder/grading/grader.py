@@ -180,7 +180,7 @@ class Grader:
 
     def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult]) -> Run:
         """Run the notebook's cells, then test the questions that are not ``kept``."""
-        sources = labelled_sources(repaired)
+        sources = repaired.labelled_sources()
         notes: list[str] = []
         judged = {name: Judged(question) for name, question in kept.items()}
         with self.zygote.session() as session:
@@ -221,7 +221,7 @@ class Grader:
         failed = [name for name in asked if judged[name].result.points < judged[name].result.max_points]
         if not failed:
             return []
-        cells = labelled_sources(repaired)
+        cells = repaired.labelled_sources()
         last = last_change([source for _, source in cells], self.template.given_sources)
         places = {label: place for place, (label, _) in enumerate(cells)}
         place_of = {name: places.get(self.template.test_of[name], len(cells)) for name in failed}
@@ -232,7 +232,7 @@ class Grader:
     ) -> Judged | None:
         """Judge the question in the state after its check cell. None if it has no answer there, or no time is left."""
         check = self.template.test_of[name]
-        cells = labelled_sources(repaired)
+        cells = repaired.labelled_sources()
         place = [label for label, _ in cells].index(check)
         if not session.stand_after(check) or _graded_name(session, name) == name:
             return None
@@ -307,7 +307,7 @@ class Grader:
             master_runs(self.lab, name)  # made once for the class; takes no time from the question
             symptom = clock.tried(lambda: find_symptom(self.lab, name, runs), None)
             where = where_wrong(clock, self.lab, name, runs, seen, symptom)
-        shown_error = shown_error_of(runs, labelled_sources(repaired))
+        shown_error = shown_error_of(runs, repaired.labelled_sources())
         result = QuestionResult(
             name,
             score,
@@ -399,7 +399,7 @@ def _defined_again(
         for answer in template.tested[test_id] if question.points < question.max_points else ():
             if again := [cell for cell in repaired.again.get(answer, ()) if cell in later]:
                 said.append(
-                    f"“{answer}” is defined once more in {repaired.where(again[-1])}: what stands in its own cell counts."
+                    f"“{answer}” is defined once more in {again[-1].where}: what stands in its own cell counts."
                 )
     return tuple(said)
 
@@ -409,11 +409,6 @@ def shown_error_of(runs: Sequence[TestRun], sources: Sequence[tuple[str, str]]) 
     errors = (run.error for run in runs if run.error is not None)
     error = next((e for e in errors if e.type_name != "NotImplementedError" or e.message), None)
     return safe_error(error, sources)
-
-
-def labelled_sources(repaired: Repaired) -> list[tuple[str, str]]:
-    """The cells that run: (label in notes and errors, source)."""
-    return [(cell.grade_id or f"number {cell.number}", cell.run) for cell in repaired.cells if cell.run]
 
 
 def endless_in(lab: str, judged: Mapping[str, Judged]) -> set[str]:

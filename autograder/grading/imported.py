@@ -10,7 +10,7 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.course.masters import source_of_import
 from autograder.course.policy_file import spec
-from autograder.grading.grader import Grader, Run, labelled_sources, run_tests, shown_error_of, start_turn
+from autograder.grading.grader import Grader, Run, run_tests, shown_error_of, start_turn
 from autograder.grading.repaired import Repaired
 from autograder.grading.time_guard import JudgeClock
 from autograder.judging.imported_cell import hidden_lines
@@ -61,7 +61,7 @@ class ImportedGrader(Grader):
         judged = dict(kept)
         points = dict(spec(self.lab).questions)
         tests = tests_of(self.lab)
-        cells = labelled_sources(repaired)
+        cells = repaired.labelled_sources()
         before = ("the files beside the notebook", FILES_BESIDE.format(lab=self.lab))
         places = {label: place for place, (label, _) in enumerate(cells)}
         asked = [name for name in points if tests.get(name) and name not in kept]

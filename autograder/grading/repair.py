@@ -8,7 +8,7 @@ definitions do, if the student changed the cell or if the student's code uses th
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -20,12 +20,18 @@ from autograder.course.masters import is_skipped, read_master, source_of_import
 from autograder.errors import Unreadable
 from autograder.grading.answers import (
     assign_cells,
-    place_for,
     put_back_graded_by_hand,
     put_tests_after_answers,
 )
-from autograder.grading.cell_text import added_code, is_answer, names_at_top_level
-from autograder.grading.demonstrations import MAX_FIGURES_CODE, definitions_of, lent_by, words_in
+from autograder.grading.cell_text import (
+    MAX_FIGURES_CODE,
+    added_code,
+    definitions_of,
+    is_answer,
+    lent_by,
+    names_at_top_level,
+    words_in,
+)
 from autograder.grading.repaired import Cell, Repaired
 from autograder.grading.saved_checks import saved_checks
 from autograder.judging.run import tests_of
@@ -48,42 +54,58 @@ class Template:
 
     lab: str
     cells: tuple[NotebookNode, ...]
-    #: grade_id -> cell
-    named: dict[str, NotebookNode]
-    #: question -> grade_id of its test cell
-    test_of: dict[str, str]
-    #: cell id -> source of each cell that does not run
-    skipped: dict[str, str]
-    #: grade_id of a test cell -> the code that runs in its place: it keeps the answer and checks nothing
-    test_code: dict[str, str]
+
+    @classmethod
+    @cache
+    def of(cls, lab: str) -> Template:
+        """The template of a lab (full name)."""
+        from autograder.course.build import released_notebook  # loads nbgrader, which a worker does not need
+
+        return cls(lab, tuple(released_notebook(lab).cells))
+
+    @cached_property
+    def named(self) -> dict[str, NotebookNode]:
+        """``grade_id`` -> cell."""
+        return {name: cell for cell in self.cells if (name := _name_of(cell)) is not None}
+
+    @cached_property
+    def test_of(self) -> dict[str, str]:
+        """Question -> ``grade_id`` of its test cell."""
+        return {
+            name.removeprefix("test_"): name
+            for name, cell in self.named.items()
+            if cell.cell_type == "code"
+            and cell.metadata.nbgrader.grade
+            and not cell.metadata.nbgrader.solution
+        }
+
+    @cached_property
+    def test_code(self) -> dict[str, str]:
+        """``grade_id`` of a test cell -> the code that runs in its place.
+
+        It keeps the answer and checks nothing. In an imported lab, only imports and definitions run of a cell that became a
+        hidden test: later cells may use them. Any other test cell is graded at its place and runs with its hidden part. No
+        source is empty: a test runs after its cell.
+        """
+        if not source_of_import(self.lab):
+            return {name: f"{kept_name(q)} = globals().get({q!r})" for q, name in self.test_of.items()}
+        sources = {_name_of(cell): cell.source for cell in read_master(self.lab).cells}
+        moved = tests_of(self.lab)
+        return {
+            name: (definitions_of(sources[name]) or "pass") if moved[question] else sources[name]
+            for question, name in self.test_of.items()
+        }
+
+    @cached_property
+    def skipped(self) -> dict[str, str]:
+        """Cell id -> source of each cell that does not run."""
+        return {c["id"]: c.source for c in self.cells if c.cell_type == "code" and is_skipped(c)}
 
     @cached_property
     def given_sources(self) -> frozenset[str]:
         """The sources that run in the lab as it was handed out."""
         sources = (*(cell.source for cell in self.cells), *self.test_code.values())
         return frozenset(source.strip() for source in sources)
-
-    @classmethod
-    @cache
-    def of(cls, lab: str) -> Template:
-        """The template of a lab (full name)."""
-        from autograder.course.build import (
-            released_notebook,  # loads nbgrader, which a worker does not need
-        )
-
-        cells = tuple(released_notebook(lab).cells)
-        named = {c.metadata.nbgrader.grade_id: c for c in cells if "nbgrader" in c.metadata}
-        tests = {
-            g.removeprefix("test_"): g
-            for g, c in named.items()
-            if c.metadata.nbgrader.grade and not c.metadata.nbgrader.solution and c.cell_type == "code"
-        }
-        skipped = {c["id"]: c.source for c in cells if c.cell_type == "code" and is_skipped(c)}
-        if source_of_import(lab):
-            code = imported_test_code(lab, tests)
-        else:
-            code = {g: f"{kept_name(q)} = globals().get({q!r})" for q, g in tests.items()}
-        return cls(lab, cells, named, tests, skipped, code)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -194,35 +216,29 @@ def repair(raw: bytes, template: Template) -> Repaired:
     result = Repaired(saved_checks=saved_checks(cell["outputs"] for cell in student_cells))
     places = _places(student_cells, template)
     for number, (cell, place) in enumerate(zip(student_cells, places, strict=True), start=1):
-        known = len(result.cells)
         master = None if place is None else template.cells[place]
         grade_id = None if master is None else _name_of(master)
         if master is not None and grade_id is not None and _is_locked(master):
-            _restore(cell, grade_id, template, result)
+            made = _restored(cell, grade_id, template, result)
         else:
-            result.cells.append(_student_cell(cell, place, template, result))
+            made = [_student_cell(cell, place, template, result)]
+        for one in made:
+            one.number = number
+        result.cells += made
         if grade_id is not None and grade_id not in (cell["grade_id"], cell["id"]):
             result.note("found", grade_id)
-        for made in result.cells[known:]:
-            made.number = number
     _drop_overlong_code(result)
     assign_cells(result, template)
     put_tests_after_answers(result, template, put_back=_put_back_given(result, template))
     put_back_graded_by_hand(result, template)
     _run_what_answers_use(result, template)
-    result.write_notes()
     return result
 
 
 def _places(cells: Sequence[dict[str, Any]], template: Template) -> list[int | None]:
     """The master's position of each cell, found by nbgrader's name, else by cell id, else by text."""
-    places = [
-        next(
-            (template.places[name] for name in (cell["grade_id"], cell["id"]) if name in template.places),
-            None,
-        )
-        for cell in cells
-    ]
+    known = template.places
+    places = [known.get(cell["grade_id"] or "", known.get(cell["id"])) for cell in cells]
     taken = set(places)
     for number, cell in enumerate(cells):
         place = template.texts.get(cell["source"].strip())
@@ -237,31 +253,28 @@ def _name_of(master: NotebookNode) -> str | None:
     return name
 
 
-def _restore(cell: dict[str, Any], grade_id: str, template: Template, result: Repaired) -> None:
-    """Replace a given cell by the master's. What a student added to it becomes a cell of the student's own."""
+def _restored(cell: dict[str, Any], grade_id: str, template: Template, result: Repaired) -> list[Cell]:
+    """The master's cell in place of a given one, and a cell of the student's own with what the student added to it."""
     master, source = template.named[grade_id], cell["source"]
     if any(grade_id == other.grade_id for other in result.cells):
         result.note("doubled", grade_id)
-        return
+        return []
     given = _locked_cell(grade_id, template)
     if source.strip() == master.source.strip():
         if cell["kind"] != master.cell_type:
             result.note("retyped", grade_id)
-        result.cells.append(given)
-        return
+        return [given]
     result.note("changed", grade_id)
     if master.cell_type != "code":
         given.added = _added_text(source, master.source)
-        result.cells.append(given)
-        return
+        return [given]
     own = added_code(source, master.source) if cell["kind"] == "code" else ""
     asked = frozenset[str]().union(*(template.names[answer] for answer in template.tested.get(grade_id, ())))
     written = Cell(_new_node("code", own), from_given=grade_id)
     if is_answer(own, asked, ""):
         written.run = own
-        result.cells += [written, given]
-    else:
-        result.cells += [given, written] if own else [given]
+        return [written, given]
+    return [given, written] if own else [given]
 
 
 def _added_text(source: str, given: str) -> str:
@@ -271,26 +284,22 @@ def _added_text(source: str, given: str) -> str:
 
 
 def _run_what_answers_use(result: Repaired, template: Template) -> None:
-    """From cells that do not run, run the imports and definitions that the student's code uses, such as ``import math``."""
-    lent = {cell: lends(cell, template) for cell in result.cells if not cell.run}
-    lent = {cell: parts for cell, parts in lent.items() if parts}
-    given = template.given_sources
-    own = [cell.run for cell in result.cells if cell.run and cell.run.strip() not in given]
-    wanted = frozenset[str]().union(*map(words_in, own))
-    for _ in lent:  # definitions may use other definitions
+    """From cells that do not run, run the imports and definitions that the student's code uses, such as ``import math``.
+
+    Such cells are figures, and code that the student added to a given cell.
+    """
+    lent: dict[Cell, tuple[tuple[str, str], ...]] = {}
+    for cell in result.cells:
+        if not cell.run and cell.from_given:
+            lent[cell] = lent_by.__wrapped__(cell.source)
+        elif not cell.run and cell.source.strip() in template.skipped_sources:
+            lent[cell] = lent_by(cell.source)
+    own = [cell.run for cell in result.cells if cell.run and cell.run.strip() not in template.given_sources]
+    wanted, before = frozenset[str]().union(*map(words_in, own)), None
+    while wanted != before:  # definitions may use other definitions
         for cell, parts in lent.items():
             cell.run = "\n\n".join(source for name, source in parts if name in wanted)
-        more = wanted.union(*(words_in(cell.run) for cell in lent))
-        if more == wanted:
-            break
-        wanted = more
-
-
-def lends(cell: Cell, template: Template) -> tuple[tuple[str, str], ...]:
-    """The imports and definitions that other cells may use from a cell that does not run: a figure, or added code."""
-    if cell.from_given:
-        return lent_by.__wrapped__(cell.source)
-    return lent_by(cell.source) if cell.source.strip() in template.skipped_sources else ()
+        wanted, before = wanted.union(*(words_in(cell.run) for cell in lent)), wanted
 
 
 def _drop_overlong_code(result: Repaired) -> None:
@@ -316,19 +325,6 @@ def _locked_cell(grade_id: str, template: Template) -> Cell:
     node = nbformat.from_dict(dict(template.named[grade_id]))
     run = template.test_code.get(grade_id, node.source) if node.cell_type == "code" else ""
     return Cell(node, grade_id, run, place=template.places[grade_id])
-
-
-def imported_test_code(lab: str, tests: Mapping[str, str]) -> dict[str, str]:
-    """The code that runs in place of an imported lab's test cells. ``tests``: question -> ``grade_id``.
-
-    Only imports and definitions run of a cell that became a hidden test: later cells may use them. Any other cell is
-    graded at its place and runs with its hidden part. No source is empty: a test runs after its cell.
-    """
-    sources = {
-        cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in read_master(lab).cells
-    }
-    moved = tests_of(lab)
-    return {g: (definitions_of(sources[g]) or "pass") if moved[q] else sources[g] for q, g in tests.items()}
 
 
 def kept_name(question: str) -> str:
@@ -377,8 +373,7 @@ def _pictures(attachments: Any, result: Repaired) -> dict[str, dict[str, str]]:
         if isinstance(data, str) and result.pictures <= MAX_PICTURES and BASE64.issuperset(data):
             kept[_clean(name)] = {kind: data}
             continue
-        note = "A picture in a text cell was left out: it is not PNG, JPEG or GIF, or all pictures together are over 6 MB."
-        result.notes += [] if note in result.notes else [note]
+        result.note("pictures")
     return kept
 
 
@@ -386,19 +381,16 @@ def _few_definitions(source: str, result: Repaired) -> str:
     """The definitions of a changed figure cell, whose other code does not run; "" with a note if it is too long to read."""
     result.figures_code += len(source)
     if result.figures_code > MAX_FIGURES_CODE:
-        note = "A changed figure cell was not read, because its code is too long; grading does not run it."
-        result.notes += [] if note in result.notes else [note]
+        result.note("figure too long")
         return ""
     return definitions_of(source)
 
 
 def _put_back_given(result: Repaired, template: Template) -> set[str]:
-    """Put back the master's missing given cells, each after the cell that precedes it in the master. Returns their names."""
+    """Put back the master's missing given cells. Returns their names."""
     present = {cell.grade_id for cell in result.cells}
-    missing = {name for name, master in template.named.items() if _is_locked(master)} - present
-    for grade_id in template.named:
-        if grade_id in missing:
-            result.note("missing", grade_id)
-            where = place_for(result.cells, template.places[grade_id])
-            result.cells.insert(where, _locked_cell(grade_id, template))
-    return missing
+    missing = [name for name, c in template.named.items() if _is_locked(c) and name not in present]
+    for grade_id in missing:
+        result.note("missing", grade_id)
+        result.put_back(_locked_cell(grade_id, template), template.places[grade_id])
+    return {*missing}

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.errors import Unreadable
-from autograder.grading.cell_text import statements
-from autograder.grading.demonstrations import definitions_of, lent_by, makes
+from autograder.grading.cell_text import definitions_of, lent_by, makes, statements
 from autograder.grading.repair import Template, kept_name, repair
 from autograder.grading.repaired import Repaired
 from tests.grading.accidents import LAB, in_figure, insert, notebook, position, put, raw, written_answers
