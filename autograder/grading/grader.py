@@ -19,6 +19,7 @@ import json
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from coursekit.checks.compare import Outcome
@@ -34,7 +35,6 @@ from autograder.grading.off_limits import KIT_PARTS, forbidden_used, may_use_kit
 from autograder.grading.repair import Template, kept_name, repair
 from autograder.grading.repaired import Repaired
 from autograder.grading.rubric import NOT_RUN, paid_anew, points_earned
-from autograder.grading.submissions import Submission
 from autograder.grading.symptoms import KEPT, find_symptom
 from autograder.grading.task import Task
 from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
@@ -51,7 +51,7 @@ from autograder.results import (
     TestResult,
 )
 from autograder.sandbox.host.session import Session, Zygote
-from autograder.sandbox.host.student import Student, StudentError, StudentGone
+from autograder.sandbox.host.student import StudentError, StudentGone
 
 _TOO_LONG_TO_READ = "The code takes too long to search for forbidden functions: a person must look at it."
 #: The most seconds for watching a graded answer's calls: wall-clock time, and CPU time of this process.
@@ -63,12 +63,13 @@ _NOT_JUDGED_IN_TIME = "what your function returned is too large or too strange t
 
 @dataclass(frozen=True)
 class Run:
-    """The outcome of running a notebook: its cells' outcomes, its questions' results, its status and notes."""
+    """The outcome of running a notebook: its cells' outcomes, its questions' results, and notes."""
 
     outcomes: tuple[CellOutcome, ...]
     questions: tuple[QuestionResult, ...]
-    status: str
     notes: tuple[str, ...]
+    #: The status with which a cell or a call ended the sandbox, if one did.
+    status: str | None = None
     #: The duration of the original run, if its results are reused.
     seconds: float = 0.0
     #: Question -> the outcomes of its calls, for each wrong answer that matches no misconception.
@@ -78,6 +79,8 @@ class Run:
 #: Statuses that the next call would end in, too: the question's other tests do not run.
 _ENDS_AGAIN = ("timed-out", "out-of-memory")
 _NO_TIME_LEFT = "the time for this question was over"
+#: The message of a test, or of a cell with a test, that the sandbox could not run.
+NOT_RUN_ANY_MORE = "this could not be run any more"
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,10 @@ class Tested:
     """The outcome of a question's hidden tests."""
 
     runs: tuple[TestRun, ...]
-    #: The message about the first call that ended the sandbox; "" if none did.
-    end: str = ""
+    #: The note about the first call that ended the sandbox; none if none did.
+    notes: tuple[str, ...]
     #: Call -> its outcome (``Student.once``).
-    answered: Mapping[Any, Any] = field(default_factory=dict)
+    answered: Mapping[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -103,11 +106,6 @@ class Judged:
     #: The outcomes of its calls, if it is wrong and matches no misconception.
     unnamed: Mapping[int, Outcome] = field(default_factory=dict)
 
-    @property
-    def leans_or_fails(self) -> bool:
-        """Whether a test fails, or passes only with the course's earlier answers."""
-        return any(test.message or not test.passed for test in self.result.tests)
-
 
 @dataclass(frozen=True)
 class Grader:
@@ -118,6 +116,11 @@ class Grader:
     template: Template
     context: cache_keys.Context
 
+    @cached_property
+    def points(self) -> dict[str, float]:
+        """Question -> its points, in the lab's order."""
+        return dict(spec(self.lab).questions)
+
     def grade(self, task: Task) -> SubmissionResult:
         """Grade one submission. Questions whose key is unchanged keep their earlier result."""
         with ends_after(self.zygote.limits.total_seconds):
@@ -125,47 +128,87 @@ class Grader:
 
     def _grade(self, task: Task) -> SubmissionResult:
         began = time.perf_counter()
-        submission, notebook = task.submission, task.notebook
+        submission, notebook, earlier = task.submission, task.notebook, task.earlier
         keys = {"raw": notebook.digest, "context": self.context.combined_digest}
+        result = SubmissionResult(
+            submission.student,
+            self.lab,
+            status="missing",
+            score=0.0,
+            max_score=spec(self.lab).max_score,
+            seconds=0.0,
+            notes=submission.notes,
+            submitted_at=submission.submitted_at,
+            keys=keys,
+        )
         if submission.path is None:
-            return replace(self._nothing(submission, "missing", ()), keys=keys)
+            return self._nothing(result)
         try:
             if notebook.raw is None:
                 raise Unreadable(notebook.trouble)
             repaired = repair(notebook.raw, self.template)
         except Unreadable as reason:
-            result = self._nothing(submission, "unreadable", (*submission.notes, str(reason)))
-            return replace(result, seconds=time.perf_counter() - began, keys=keys)
-        keys |= self.context.question_keys(repaired.executed_source())
-        kept = _unchanged(task.earlier, keys)
-        if task.earlier is not None and task.earlier.keys.get("rubric") != keys["rubric"]:
+            notes = (*submission.notes, str(reason))
+            seconds = time.perf_counter() - began
+            return self._nothing(replace(result, status="unreadable", notes=notes, seconds=seconds))
+        keys = keys | self.context.question_keys(repaired.executed_source())
+        kept = (
+            {}
+            if earlier is None
+            else {q.name: q for q in earlier.questions if earlier.keys.get(q.name) == keys.get(q.name, "")}
+        )
+        if earlier is not None and earlier.keys.get("rubric") != keys["rubric"]:
             kept = {name: paid_anew(self.lab, question) for name, question in kept.items()}
-        run = _taken_over(task.earlier, repaired, kept, spec(self.lab).questions)
-        run = run or self._run(repaired, kept)
+        run = self._taken_over(earlier, repaired, kept) or self._run(repaired, kept)
         failed = failed_cells(repaired, run.outcomes)
         questions = tuple(with_cell_error(one, repaired, self.template, failed) for one in run.questions)
         lacking = names_not_made(questions, repaired)
         if not task.salt:  # a live attempt's verdict does not wait for this
-            questions = tuple(_with_generated_name(self.lab, one, run.unnamed) for one in questions)
+            questions = tuple(self._with_generated_name(one, run.unnamed) for one in questions)
         untested = (note for note in run.notes if note.endswith(_UNTIL))
         choices = (*repaired.choices, *_defined_again(repaired, self.template, questions), *untested)
-        return SubmissionResult(
-            student=submission.student,
-            lab=self.lab,
-            status=run.status,
+        a_cell_failed = any(outcome.status == "error" for outcome in run.outcomes)
+        return replace(
+            result,
+            status=run.status or ("partly-run" if a_cell_failed else "graded"),
             score=round(sum(question.points for question in questions), 2),
-            max_score=spec(self.lab).max_score,
             seconds=run.seconds or time.perf_counter() - began,
             questions=questions,
             notes=tuple(dict.fromkeys((*submission.notes, *repaired.notes, *choices, *run.notes, *lacking))),
             notebook=_executed(repaired, run.outcomes, self._shown(questions)),
-            submitted_at=submission.submitted_at,
             keys=keys,
-            public_checks={name: repaired.saved_checks.get(name, []) for name, _ in spec(self.lab).questions},
+            public_checks={name: repaired.saved_checks.get(name, []) for name in self.points},
             run_notes=run.notes,
             choices=(*submission.choices, *choices),
-            tested=tuple(name for name, _ in spec(self.lab).questions if name not in kept),
+            tested=tuple(name for name in self.points if name not in kept),
         )
+
+    def _nothing(self, result: SubmissionResult) -> SubmissionResult:
+        """The result with a failed row for every hidden test: there is no notebook to grade."""
+        message = STATUSES[result.status].test_message
+        tests = {
+            name: tuple(TestResult(test.title, False, message) for test in tests_of(self.lab)[name])
+            for name in self.points
+        }
+        rows = tuple(QuestionResult(name, 0.0, most, tests[name]) for name, most in self.points.items())
+        return replace(result, questions=rows)
+
+    def _taken_over(
+        self, earlier: SubmissionResult | None, repaired: Repaired, kept: Mapping[str, QuestionResult]
+    ) -> Run | None:
+        """The earlier run if every question is kept, so that nothing has to run; else None."""
+        if earlier is None or len(kept) < len(self.points):
+            return None
+        try:
+            cells = json.loads(earlier.notebook)["cells"]
+        except (ValueError, KeyError, TypeError):
+            return None
+        outputs = [cell["outputs"] for cell in cells if cell.get("execution_count") is not None]
+        if len(outputs) != len(repaired.executed_source()):
+            return None
+        outcomes = tuple(CellOutcome(None, i, "ok", 0.0, tuple(made)) for i, made in enumerate(outputs))
+        in_order = tuple(kept[name] for name in self.points)
+        return Run(outcomes, in_order, earlier.run_notes, earlier.status, earlier.seconds)
 
     def _shown(self, questions: Sequence[QuestionResult]) -> dict[str, str]:
         """The output of each check cell in the executed notebook: a line for each hidden test of its question."""
@@ -180,13 +223,13 @@ class Grader:
 
     def _run(self, repaired: Repaired, kept: Mapping[str, QuestionResult]) -> Run:
         """Run the notebook's cells, then test the questions that are not ``kept``."""
-        sources = repaired.labelled_sources()
+        cells = repaired.labelled_sources()
         notes: list[str] = []
         judged = {name: Judged(question) for name, question in kept.items()}
         with self.zygote.session() as session:
-            asked = [name for name, _ in spec(self.lab).questions if name not in kept]
+            asked = [name for name in self.points if name not in kept]
             session.start_question(session.limits.question_seconds(1) if asked else 0.0)
-            outcomes = session.run_cells(sources)
+            outcomes = session.run_cells(cells)
             status = session.status
             if " was not run: " in session.note:
                 notes.append(session.note)
@@ -194,75 +237,40 @@ class Grader:
             forbidden = self._forbidden(repaired.executed_source(), notes, asked)
             for turn, name in enumerate(asked):
                 clock = start_turn(session, turn, len(asked))
-                judged[name] = self._judged(session, clock, name, repaired, forbidden.get(name, ()), judged)
-            again_at_check = self._to_ask_again(judged, asked, repaired)
-            for turn, name in enumerate(again_at_check):
+                judged[name] = self._judged(session, clock, name, cells, forbidden, judged)
+            again_at_check = self._to_ask_again(judged, asked, cells)
+            for turn, (place, name) in enumerate(again_at_check):
                 clock = start_turn(session, turn, len(again_at_check))
-                again = self._judged_at_its_check(session, clock, name, repaired, judged)
-                if again is not None and again.result.points >= judged[name].result.points:
-                    judged[name] = again
+                check = self.template.test_of[name]
+                if not session.stand_after(check) or _graded_name(session, name) == name:
+                    continue  # it has no answer there, or no time is left
+                at_check: list[str] = []
+                forbidden = self._forbidden([source for _, source in cells[: place + 1]], at_check, [name])
+                again = self._judged(session, clock, name, cells, forbidden, judged)
+                if again.result.points >= judged[name].result.points:
+                    judged[name] = replace(again, notes=(*at_check, *again.notes), after=check)
             kit = no_tools(self.lab) if may_use_kit(self.lab, repaired.executed_source()) else ()
             questions = tuple(
                 judged[name].result if name in kept else self._watched(session, judged[name], kit)
-                for name, _ in spec(self.lab).questions
+                for name in self.points
             )
         notes += [note for name in asked for note in judged[name].notes]
         notes += [_asks_a_person(question) for question in questions if question.in_question]
         status = status or next((judged[name].status for name in asked if judged[name].status), None)
-        if status is None:
-            status = "partly-run" if any(outcome.status == "error" for outcome in outcomes) else "graded"
         unnamed = {name: judged[name].unnamed for name in asked if judged[name].unnamed}
-        return Run(tuple(outcomes), questions, status, tuple(notes), unnamed=unnamed)
+        return Run(tuple(outcomes), questions, tuple(notes), status, unnamed=unnamed)
 
     def _to_ask_again(
-        self, judged: Mapping[str, Judged], asked: Sequence[str], repaired: Repaired
-    ) -> list[str]:
-        """The questions that lost points, perhaps because of a cell below their check, in the notebook's order."""
+        self, judged: Mapping[str, Judged], asked: Sequence[str], cells: Sequence[tuple[str, str]]
+    ) -> list[tuple[int, str]]:
+        """The questions that lost points, perhaps because of a cell below their check, each with its check's place; in order."""
         failed = [name for name in asked if judged[name].result.points < judged[name].result.max_points]
         if not failed:
             return []
-        cells = repaired.labelled_sources()
         last = last_change([source for _, source in cells], self.template.given_sources)
-        places = {label: place for place, (label, _) in enumerate(cells)}
-        place_of = {name: places.get(self.template.test_of[name], len(cells)) for name in failed}
-        return sorted((name for name in failed if place_of[name] < last), key=place_of.__getitem__)
-
-    def _judged_at_its_check(
-        self, session: Session, clock: JudgeClock, name: str, repaired: Repaired, others: Mapping[str, Judged]
-    ) -> Judged | None:
-        """Judge the question in the state after its check cell. None if it has no answer there, or no time is left."""
-        check = self.template.test_of[name]
-        cells = repaired.labelled_sources()
-        place = [label for label, _ in cells].index(check)
-        if not session.stand_after(check) or _graded_name(session, name) == name:
-            return None
-        notes: list[str] = []
-        forbidden = self._forbidden([source for _, source in cells[: place + 1]], notes, [name])
-        judged = self._judged(session, clock, name, repaired, forbidden.get(name, ()), others)
-        return replace(judged, notes=(*notes, *judged.notes), after=check)
-
-    def _nothing(self, submission: Submission, status: str, notes: tuple[str, ...]) -> SubmissionResult:
-        message = STATUSES[status].test_message
-        questions = tuple(
-            QuestionResult(
-                name,
-                0.0,
-                points,
-                tuple(TestResult(test.title, False, message) for test in tests_of(self.lab)[name]),
-            )
-            for name, points in spec(self.lab).questions
-        )
-        return SubmissionResult(
-            submission.student,
-            self.lab,
-            status,
-            0.0,
-            spec(self.lab).max_score,
-            0.0,
-            questions,
-            notes or submission.notes,
-            submitted_at=submission.submitted_at,
-        )
+        places = {label: place for place, (label, _) in enumerate(cells[: max(last, 0)])}
+        checks = ((places.get(self.template.test_of[name]), name) for name in failed)
+        return sorted((place, name) for place, name in checks if place is not None)
 
     def _forbidden(
         self, cells: Sequence[str], notes: list[str], questions: Sequence[str]
@@ -282,32 +290,33 @@ class Grader:
         session: Session,
         clock: JudgeClock,
         name: str,
-        repaired: Repaired,
-        forbidden: tuple[str, ...],
+        cells: Sequence[tuple[str, str]],
+        forbidden: Mapping[str, tuple[str, ...]],
         others: Mapping[str, Judged],
     ) -> Judged:
         """Run a question's hidden tests on its answer in the session's current child, and say what is wrong with it."""
         session.status = None
-        notes = []
-        points = dict(spec(self.lab).questions)[name]
-        function = _graded_name(session, name)
-        endless = endless_in(self.lab, others)
-        wrong = [other for other, known in others.items() if known.leans_or_fails]
-        tested = run_tests(session, clock, function, tests_of(self.lab)[name], wrong, endless)
+        points, used = self.points[name], forbidden.get(name, ())
+        wrong = [
+            other
+            for other, known in others.items()
+            if any(test.message or not test.passed for test in known.result.tests)
+        ]
+        function, endless = _graded_name(session, name), endless_in(self.lab, others)
+        tested = run_tests(session, clock, name, tests_of(self.lab)[name], function, wrong, endless)
         runs = tested.runs
-        if tested.end:
-            notes.append(f"While “{name}” was tested, {tested.end}.")
         known = candidates(self.lab, name, runs)  # computing their values takes no time from the question
         diagnosis = clock.tried(lambda: with_same_values(known, runs), None)
         score = points_earned(self.lab, name, points, runs, diagnosis)
-        if forbidden and settings().forbidden == "zero":
+        if used and settings().forbidden == "zero":
             score = 0.0
         symptom, where, seen = None, "", outcomes_seen(tested.answered)
-        if diagnosis is None and not all(run.result.passed for run in runs):
+        is_wrong = not all(run.result.passed for run in runs)
+        if diagnosis is None and is_wrong:
             master_runs(self.lab, name)  # made once for the class; takes no time from the question
             symptom = clock.tried(lambda: find_symptom(self.lab, name, runs), None)
             where = where_wrong(clock, self.lab, name, runs, seen, symptom)
-        shown_error = shown_error_of(runs, repaired.labelled_sources())
+        shown_error = shown_error_of(runs, cells)
         result = QuestionResult(
             name,
             score,
@@ -317,11 +326,11 @@ class Grader:
             diagnosis.hint if diagnosis else None,
             shown_error,
             diagnosis.title if diagnosis else cause_of(runs, symptom, shown_error, where),
-            forbidden,
+            used,
         )
-        explained = diagnosis or symptom is KEPT or shown_error or tested.end or result.is_partly_tested
-        slips = not explained and any(not run.result.passed for run in runs)
-        return Judged(result, tuple(notes), session.status, unnamed=seen if slips else {})
+        explained = diagnosis or symptom is KEPT or shown_error or tested.notes or result.is_partly_tested
+        slips = is_wrong and not explained
+        return Judged(result, tested.notes, session.status, unnamed=seen if slips else {})
 
     def _watched(self, session: Session, judged: Judged, kit: Sequence[str]) -> QuestionResult:
         """The question with the forbidden functions or ``kit`` parts that its answer calls, if reading the code found none.
@@ -338,15 +347,15 @@ class Grader:
         points = 0.0 if seen and settings().forbidden == "zero" else question.points
         return replace(question, forbidden=seen, points=points)
 
-
-def _with_generated_name(
-    lab: str, question: QuestionResult, unnamed: Mapping[str, Mapping[int, Outcome]]
-) -> QuestionResult:
-    """The question with a description of its slip, if an edit of a right answer behaves the same. Errors are ignored."""
-    if question.name not in unnamed:
-        return question
-    said = JudgeClock().tried(lambda: generated_name(lab, question.name, unnamed[question.name]), "")
-    return replace(question, generated=said)
+    def _with_generated_name(
+        self, question: QuestionResult, unnamed: Mapping[str, Mapping[int, Outcome]]
+    ) -> QuestionResult:
+        """The question with a description of its slip, if an edit of a right answer behaves the same. Errors are ignored."""
+        if question.name not in unnamed:
+            return question
+        seen = unnamed[question.name]
+        said = JudgeClock().tried(lambda: generated_name(self.lab, question.name, seen), "")
+        return replace(question, generated=said)
 
 
 def _seen_called(
@@ -430,61 +439,46 @@ def start_turn(session: Session, turn: int, turns: int) -> JudgeClock:
 def run_tests(
     session: Session,
     clock: JudgeClock,
-    function: str,
+    question: str,
     tests: Sequence[HiddenTest],
+    function: str,
     wrong: Sequence[str] | None = None,
     endless: Collection[str] = (),
 ) -> Tested:
     """Run a question's hidden tests. A test that ends the sandbox fails. After one that used up time or memory, no test runs.
 
-    ``wrong``: the other answers that are wrong (None: unknown). ``endless``: those that never end.
+    ``function``: the answer's name. ``wrong``: the other answers that are wrong (None: unknown). ``endless``: those that
+    never end.
     """
     runs: list[TestRun] = []
-    first, unrun = "", ""
+    notes: list[str] = []
     answered: dict[Any, Any] = {}
     for test in tests:
-        if unrun:
-            runs.append(TestRun(test, TestResult(test.title, False, unrun), (), ran=False))
-            continue
-        run, end = _run_in(session, clock, function, test, wrong, endless, answered)
-        runs.append(run)
-        first = first or (run.result.message if end else "")
+        student, end = None, ""
+        try:
+            if session.is_over or not session.revive():
+                end = "timed-out" if session.is_over else ""
+                session.status = session.status or end or None
+                message = _NO_TIME_LEFT if end else NOT_RUN_ANY_MORE
+            else:
+                student = session.student(function)
+                student.wrong, student.endless, student.answered = wrong, frozenset(endless), answered
+                with clock.judging():
+                    runs.append(run_test(test, student))
+                continue
+        except JudgedTooLong:
+            message = _NOT_JUDGED_IN_TIME
+        except StudentGone as gone:
+            end, message = gone.reason, STATUSES[gone.reason].test_message
+        trace = tuple(student.trace) if student is not None else ()
+        runs.append(TestRun(test, TestResult(test.title, False, message), trace))
+        notes += [f"While “{question}” was tested, {message}."] if end and not notes else []
         if end in _ENDS_AGAIN:
-            unrun = f"{NOT_RUN}: {run.result.message} in an earlier test"
-    return Tested(tuple(runs), first, answered)
-
-
-def _run_in(
-    session: Session,
-    clock: JudgeClock,
-    function: str,
-    test: HiddenTest,
-    wrong: Sequence[str] | None,
-    endless: Collection[str],
-    answered: dict[Any, Any],
-) -> tuple[TestRun, str]:
-    """The test's verdict, and the status with which its call ended the sandbox ("" if it did not).
-
-    ``answered``: the calls of earlier tests of the same answer, with their outcomes (``Student.once``).
-    """
-    student: Student | None = None
-    try:
-        if session.is_over or not session.revive():
-            end = "timed-out" if session.is_over else ""
-            session.status = session.status or end or None
-            message = _NO_TIME_LEFT if end else "this could not be run any more"
-            return TestRun(test, TestResult(test.title, False, message), ()), end
-        student = session.student(function)
-        student.wrong, student.endless, student.answered = wrong, frozenset(endless), answered
-        with clock.judging():
-            return run_test(test, student), ""
-    except JudgedTooLong:
-        trace = tuple(student.trace) if student is not None else ()
-        return TestRun(test, TestResult(test.title, False, _NOT_JUDGED_IN_TIME), trace), ""
-    except StudentGone as gone:
-        trace = tuple(student.trace) if student is not None else ()
-        message = STATUSES[gone.reason].test_message
-        return TestRun(test, TestResult(test.title, False, message), trace), gone.reason
+            unrun = f"{NOT_RUN}: {message} in an earlier test"
+            rest = tests[len(runs) :]
+            runs += [TestRun(one, TestResult(one.title, False, unrun), (), ran=False) for one in rest]
+            break
+    return Tested(tuple(runs), tuple(notes), answered)
 
 
 def _graded_name(session: Session, question: str) -> str:
@@ -494,33 +488,6 @@ def _graded_name(session: Session, question: str) -> str:
         return kept if session.revive() and session.is_callable(kept) else question
     except (StudentGone, StudentError):
         return question
-
-
-def _unchanged(earlier: SubmissionResult | None, keys: Mapping[str, str]) -> dict[str, QuestionResult]:
-    if earlier is None:
-        return {}
-    return {q.name: q for q in earlier.questions if earlier.keys.get(q.name) == keys[q.name]}
-
-
-def _taken_over(
-    earlier: SubmissionResult | None,
-    repaired: Repaired,
-    kept: Mapping[str, QuestionResult],
-    questions: Sequence[tuple[str, float]],
-) -> Run | None:
-    """The earlier run if every question is kept, so that nothing has to run; else None."""
-    if earlier is None or any(name not in kept for name, _ in questions):
-        return None
-    try:
-        cells = json.loads(earlier.notebook)["cells"]
-    except (ValueError, KeyError, TypeError):
-        return None
-    outputs = [cell["outputs"] for cell in cells if cell.get("execution_count") is not None]
-    if len(outputs) != len(repaired.executed_source()):
-        return None
-    outcomes = tuple(CellOutcome(None, i, "ok", 0.0, tuple(made)) for i, made in enumerate(outputs))
-    in_order = tuple(kept[name] for name, _ in questions)
-    return Run(outcomes, in_order, earlier.status, earlier.run_notes, earlier.seconds)
 
 
 def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome], shown: Mapping[str, str]) -> str:

@@ -9,14 +9,11 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograder.course.masters import source_of_import
-from autograder.course.policy_file import spec
-from autograder.grading.grader import Grader, Run, run_tests, shown_error_of, start_turn
+from autograder.grading.grader import NOT_RUN_ANY_MORE, Grader, Run, run_tests, shown_error_of, start_turn
 from autograder.grading.repaired import Repaired
-from autograder.grading.time_guard import JudgeClock
 from autograder.judging.imported_cell import hidden_lines
-from autograder.judging.run import HiddenTest, earned, tests_of
+from autograder.judging.run import TestRun, earned, tests_of
 from autograder.results import CellOutcome, QuestionResult, TestResult
-from autograder.sandbox.host.session import Session
 
 #: The title of a test whose verdict comes from the student's own process.
 BESIDE = "Run in the sandbox, beside your own code, as nbgrader does"
@@ -59,54 +56,44 @@ class ImportedGrader(Grader):
         """Run the notebook's cells, then test the questions that are not ``kept``, each after its cell."""
         notes: list[str] = []
         judged = dict(kept)
-        points = dict(spec(self.lab).questions)
-        tests = tests_of(self.lab)
+        tests, check_of = tests_of(self.lab), self.template.test_of
         cells = repaired.labelled_sources()
         before = ("the files beside the notebook", FILES_BESIDE.format(lab=self.lab))
         places = {label: place for place, (label, _) in enumerate(cells)}
-        asked = [name for name in points if tests.get(name) and name not in kept]
+        asked = [name for name in self.points if tests.get(name) and name not in kept]
+        asked.sort(key=lambda name: places.get(check_of[name], len(cells)))
         with self.zygote.session() as session:
             session.start_question(session.limits.question_seconds(1) if asked else 0.0)
             outcomes = session.run_cells([before, *cells])[1:]
             notes += [session.note] if session.note else []
-            asked.sort(key=lambda name: places.get(self.template.test_of[name], len(cells)))
             for turn, name in enumerate(asked):
                 clock = start_turn(session, turn, len(asked))
-                session.stand_after(self.template.test_of[name])
-                judged[name] = _question(session, clock, name, points[name], tests[name], cells, notes)
+                session.stand_after(check_of[name])
+                tested = run_tests(session, clock, name, tests[name], name)
+                notes += [
+                    *tested.notes,
+                    *(_CANNOT_LEAVE.format(name) for run in tested.runs if run.unsendable),
+                ]
+                judged[name] = _judged(tested.runs, name, self.points[name], cells)
             status = session.status
         by_cell = {outcome.grade_id: outcome for outcome in outcomes}
-        for name in points.keys() - judged.keys():
-            cell = self.template.test_of[name]
+        for name in self.points.keys() - judged.keys():
+            cell = check_of[name]
             code, master = self.template.test_code[cell], self.template.named[cell]
-            judged[name] = judged_beside(master, code, by_cell.get(cell), name, points[name])
-        if status is None:
-            status = "partly-run" if any(outcome.status == "error" for outcome in outcomes) else "graded"
-        return Run(tuple(outcomes), tuple(judged[name] for name in points), status, tuple(notes))
+            judged[name] = judged_beside(master, code, by_cell.get(cell), name, self.points[name])
+        return Run(tuple(outcomes), tuple(judged[name] for name in self.points), tuple(notes), status)
 
 
-def _question(
-    session: Session,
-    clock: JudgeClock,
-    name: str,
-    points: float,
-    tests: tuple[HiddenTest, ...],
-    cells: list[tuple[str, str]],
-    notes: list[str],
+def _judged(
+    runs: Sequence[TestRun], name: str, points: float, cells: Sequence[tuple[str, str]]
 ) -> QuestionResult:
-    """Run the hidden tests of a cell. ``notes`` gets sentences for the teacher."""
-    tested = run_tests(session, clock, name, tests)
-    runs = tested.runs
-    notes += [f"While “{name}” was tested, {tested.end}."] if tested.end else []
-    notes += [_CANNOT_LEAVE.format(name) for run in runs if run.unsendable]
+    """A question's result from the runs of its cell's hidden tests."""
     shown = shown_error_of(runs, cells)
     failed = next((run.result.message for run in runs if not run.result.passed), "")
-    cause = (
-        f"It raises an error: {shown.splitlines()[-1]}." if shown else failed[:1].upper() + failed[1:] or None
-    )
+    cause = f"It raises an error: {shown.splitlines()[-1]}." if shown else failed[:1].upper() + failed[1:]
     score = earned(points, [(run.test.weight, run.result.passed) for run in runs])
     tests_run = tuple(run.result for run in runs)
-    return QuestionResult(name, score, points, tests_run, error=shown, cause=cause)
+    return QuestionResult(name, score, points, tests_run, error=shown, cause=cause or None)
 
 
 def judged_beside(
@@ -119,8 +106,7 @@ def judged_beside(
     from nbgrader.utils import determine_grade  # slow to import; only imported labs need it
 
     if outcome is None or outcome.status == "not-run":
-        message = "this could not be run any more"
-        return QuestionResult(name, 0.0, points, (TestResult(BESIDE, False, message),))
+        return QuestionResult(name, 0.0, points, (TestResult(BESIDE, False, NOT_RUN_ANY_MORE),))
     shown = [output for output in outcome.outputs if output.get("name") != "stderr"]
     if outcome.status == "error":
         shown = [{"output_type": "error"}]

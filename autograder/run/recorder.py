@@ -30,7 +30,7 @@ from autograder.grading.submissions import Submission
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.places import places_of
 from autograder.results import EARLIER_NOTE, FAULT_NOTE, NOT_GRADED_AGAIN, SubmissionResult
-from autograder.run.exchange_files import SECRET, TIME, secret_of, write_beside
+from autograder.run.recorder import SECRET, TIME, secret_of, write_beside
 from autograder.run.remarks import remarks
 from autograder.run.stale_pages import Files, digest_of_marks
 from autograder.run.store import ResultStore

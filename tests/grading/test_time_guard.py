@@ -36,7 +36,7 @@ def test_a_test_that_never_ends_on_a_value_is_stopped_and_the_others_count(monke
         is_over=False, status=None, revive=lambda: True,
         student=lambda name: Student.local_namespace({name: lambda x: x}, name),
     )  # fmt: skip
-    stopped, passed = run_tests(cast(Any, session), time_guard.JudgeClock(), "same", tests).runs
+    stopped, passed = run_tests(cast(Any, session), time_guard.JudgeClock(), "same", tests, "same").runs
     assert passed.result.passed and not stopped.result.passed
     assert "too strange to be judged" in stopped.result.message
 

@@ -19,7 +19,7 @@ from autograder.audit.simulate import answered
 from autograder.course.masters import course_root
 from autograder.errors import UserError
 from autograder.nbgrader_plugin import exporter
-from autograder.run.exchange_files import SECRET, secret_of
+from autograder.run.recorder import SECRET, secret_of
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB, WRONG, environment, hand_in
 
