@@ -28,10 +28,8 @@ class LabCells:
     """A lab's cells as nbgrader classifies them, by ``grade_id``, in the notebook's order."""
 
     name: str
-    #: (``grade_id``, nbgrader's model) -> columns. A cell for an answer that carries points has two rows, a task one.
+    #: (``grade_id``, nbgrader's model) -> columns. Each cell has a row for its source; an answer with points has two more.
     rows: dict[tuple[str, type], dict[str, Any]]
-    #: Columns of the SourceCell rows.
-    sources: dict[str, dict[str, Any]]
     #: A test cell's ``grade_id`` -> the question whose points it holds.
     question_of: dict[str, str]
     #: An answer cell's ``grade_id`` -> its checksum in the released notebook.
@@ -40,12 +38,11 @@ class LabCells:
 
 @dataclass(frozen=True)
 class SavedLab:
-    """The row ids of a lab in one gradebook; ``graded`` and ``commented`` map ``grade_id`` to cell ids."""
+    """The row ids of a lab in one gradebook. ``cells``: Grade or Comment -> ``grade_id`` -> id of the cell that has one."""
 
     assignment_id: str
     notebook_id: str
-    graded: dict[str, str]
-    commented: dict[str, str]
+    cells: dict[type, dict[str, str]]
 
 
 def lab_cells(spec: LabSpec) -> LabCells:
@@ -59,25 +56,23 @@ def lab_cells(spec: LabSpec) -> LabCells:
         master, resources = preprocessor.preprocess(master, resources)
 
     rows: dict[tuple[str, type], dict[str, Any]] = {}
-    sources: dict[str, dict[str, Any]] = {}
     for cell in master.cells:
         if not (is_grade(cell) or is_solution(cell) or is_locked(cell) or is_task(cell)):
             continue
         metadata = cell.metadata.nbgrader
-        grade_id, checksum = metadata["grade_id"], metadata.get("checksum")
+        grade_id = metadata["grade_id"]
         if is_solution(cell):
             rows[grade_id, api.SolutionCell] = {}
         if is_grade(cell) or is_task(cell):
             model = api.TaskCell if is_task(cell) else api.GradeCell
             rows[grade_id, model] = {"max_score": float(metadata["points"]), "cell_type": cell.cell_type}
-        sources[grade_id] = {
+        rows[grade_id, api.SourceCell] = {
             "cell_type": cell.cell_type,
             "locked": bool(is_locked(cell)),
             "source": cell.source,
-            "checksum": checksum,
+            "checksum": metadata.get("checksum"),
         }
-    question_of = _question_of(spec, master.cells)
-    return LabCells(spec.name, rows, sources, question_of, _received_checksums(master))
+    return LabCells(spec.name, rows, _question_of(spec, master.cells), _received_checksums(master))
 
 
 def _received_checksums(saved: NotebookNode) -> dict[str, str]:
@@ -120,12 +115,14 @@ def save_lab(session: Session, lab: LabCells) -> SavedLab:
     assignment_id = find_or_insert(session, api.Assignment, {"name": lab.name}, course_id=_COURSE)
     named = {"name": lab.name, "assignment_id": assignment_id}
     notebook_id = find_or_insert(session, api.Notebook, named, kernelspec=json.dumps(_KERNEL))
-    _save_sources(session, lab, notebook_id)
-    ids = _save_cells(session, lab.rows, notebook_id, lab.name)
-    graded = {name: ids[name, model] for name, model in lab.rows if model is not api.SolutionCell}
-    commented = {name: ids[name, model] for name, model in lab.rows if model is not api.GradeCell}
-    _complete_submissions(session, notebook_id, graded, commented)
-    return SavedLab(assignment_id, notebook_id, graded, commented)
+    ids = _save_cells(session, lab, notebook_id)
+    with_grade, with_comment = (api.GradeCell, api.TaskCell), (api.SolutionCell, api.TaskCell)
+    cells = {
+        row: {name: cell_id for (name, model), cell_id in ids.items() if model in models}
+        for row, models in ((api.Grade, with_grade), (api.Comment, with_comment))
+    }
+    _complete_submissions(session, notebook_id, cells)
+    return SavedLab(assignment_id, notebook_id, cells)
 
 
 def select_rows(session: Session, query: Any) -> Any:
@@ -147,33 +144,20 @@ def insert_rows(session: Session, model: Any, rows: list[dict[str, Any]]) -> Non
     session.connection().execute(model.__table__.insert(), rows)
 
 
-def _set(row: Any, columns: dict[str, Any]) -> None:
-    for name, value in columns.items():
-        setattr(row, name, value)
-
-
-def _save_sources(session: Session, lab: LabCells, notebook_id: str) -> None:
-    query = select(api.SourceCell).where(api.SourceCell.notebook_id == notebook_id)
-    existing = {row.name: row for row in session.scalars(query)}
-    for name, columns in lab.sources.items():
-        row = existing.pop(name, None) or api.SourceCell(name=name, notebook_id=notebook_id)
-        _set(row, columns)
-        session.add(row)
-    for gone in existing.values():
-        session.delete(gone)
-
-
-def _save_cells(
-    session: Session, wanted: dict[tuple[str, type], dict[str, Any]], notebook_id: str, lab: str
-) -> dict[tuple[str, type], str]:
-    """Insert, update and remove grade, solution and task cells. Returns (name, model) -> id."""
-    rows = session.scalars(select(api.BaseCell).where(api.BaseCell.notebook_id == notebook_id))
+def _save_cells(session: Session, lab: LabCells, notebook_id: str) -> dict[tuple[str, type], str]:
+    """Insert, update and remove the rows of cells and their sources. Returns (name, model) -> id."""
+    rows = [
+        row
+        for model in (api.BaseCell, api.SourceCell)
+        for row in session.scalars(select(model).where(model.notebook_id == notebook_id))
+    ]
     existing = {(row.name, type(row)): row for row in rows}
-    for key in existing.keys() - wanted.keys():
-        _remove_cell(session, existing.pop(key), lab)
-    for (name, model), columns in wanted.items():
+    for key in existing.keys() - lab.rows.keys():
+        _remove_cell(session, existing.pop(key), lab.name)
+    for (name, model), columns in lab.rows.items():
         row = existing.setdefault((name, model), model(name=name, notebook_id=notebook_id))
-        _set(row, columns)
+        for column, value in columns.items():
+            setattr(row, column, value)
         session.add(row)
     session.flush()
     return {key: row.id for key, row in existing.items()}
@@ -198,17 +182,14 @@ def _remove_cell(session: Session, cell: Any, lab: str) -> None:
     session.flush()
 
 
-def _complete_submissions(
-    session: Session, notebook_id: str, graded: dict[str, str], commented: dict[str, str]
-) -> None:
+def _complete_submissions(session: Session, notebook_id: str, cells: dict[type, dict[str, str]]) -> None:
     """Add a new cell's rows to earlier submissions; Formgrader fails without them."""
     submitted = api.SubmittedNotebook
     submissions = list(session.scalars(select(submitted.id).where(submitted.notebook_id == notebook_id)))
-    models: tuple[tuple[Any, dict[str, str]], ...] = ((api.Grade, graded), (api.Comment, commented))
-    for model, cells in models:
+    model: Any
+    for model, ids in cells.items():
         rows = session.execute(
-            select(model.notebook_id, model.cell_id).where(model.cell_id.in_(list(cells.values())))
+            select(model.notebook_id, model.cell_id).where(model.cell_id.in_([*ids.values()]))
         )
-        present = {(row.notebook_id, row.cell_id) for row in rows}
-        wanted = {(submission, cell_id) for submission in submissions for cell_id in cells.values()}
-        session.add_all(model(notebook_id=one, cell_id=cell_id) for one, cell_id in wanted - present)
+        missing = {(one, cell_id) for one in submissions for cell_id in ids.values()} - {*map(tuple, rows)}
+        session.add_all(model(notebook_id=one, cell_id=cell_id) for one, cell_id in missing)

@@ -28,6 +28,8 @@ class TeacherMarks:
     late_penalty: float = 0.0
     #: When the graded submission was received, in UTC without a zone.
     received: datetime | None = field(default=None, compare=False)
+    #: The automatic scores in the gradebook.
+    automatic: dict[str, float | None] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)

@@ -92,29 +92,37 @@ class GradebookWriter:
         questions and written answers that were graded again (None: all). If the grader itself failed, every cell waits
         for a person.
         """
-        student = storable(result.student)
+        student, untouched = folder_name(result.student), _untouched(self.lab, result)
+        scores = _auto_scores(self.lab, result, untouched)
+        # The questions that keep their points but wait for a person.
+        asked = {q.name: _suggestion(q) for q in result.questions if q.in_question}
+
+        def grade(name: str, old: Any) -> dict[str, Any]:
+            auto_score, question = scores[name], self.lab.question_of.get(name, name)
+            manual = None if old is None else old.manual_score
+            needs_person = manual is not None or auto_score is None or question in asked
+            again = regraded is None or question in regraded
+            if old is not None and not again and old.auto_score == auto_score:
+                needs_person = old.needs_manual_grade
+            return {"auto_score": auto_score, "needs_manual_grade": needs_person}
+
+        def comment(name: str, old: Any) -> dict[str, Any]:
+            return {"auto_comment": "No response." if untouched.get(name) else asked.get(name)}
+
         with self._transaction() as session:
-            notebook_id = self._find_or_create(session, result)
-            untouched = _untouched(self.lab, result)
-            asked = {q.name: _suggestion(q) for q in result.questions if q.in_question}
-            self._write_grades(
-                session, notebook_id, _auto_scores(self.lab, result, untouched), regraded, asked
-            )
-            self._write_comments(session, notebook_id, untouched, asked)
+            notebook_id = self._find_or_create(session, student, result.submitted_at)
+            self._save_rows(session, api.Grade, notebook_id, grade)
+            self._save_rows(session, api.Comment, notebook_id, comment)
             self._apply_policy(session, {student: result.student}, student)
             return self._read_marks(session, student)[student]
 
     def overrule(self, student: str, question: str, points: float, comment: str) -> bool:
         """Enter a manual score and comment for a question, as Formgrader would. Returns whether the student has a row for it."""
-        name = next(
-            cell
-            for cell, asked in self.lab.question_of.items()
-            if asked == question and cell in self._saved.graded
-        )
+        test_cell = next(cell for cell, asked in self.lab.question_of.items() if asked == question)
         with self._transaction() as session:
-            rows = self._submissions(session, storable(student))
+            rows = self._submissions(session, folder_name(student))
             for row in rows:
-                grade = self._rows(session, api.Grade, [row.notebook_id])[row.notebook_id][name]
+                grade = self._rows(session, api.Grade, [row.notebook_id])[row.notebook_id][test_cell]
                 entered = {"id": grade.id, "manual_score": points, "needs_manual_grade": False}
                 session.execute(update(api.Grade), [entered])
                 note = self._rows(session, api.Comment, [row.notebook_id])[row.notebook_id].get(question)
@@ -122,30 +130,15 @@ class GradebookWriter:
                     session.execute(update(api.Comment), [{"id": note.id, "manual_comment": comment}])
         return bool(rows)
 
-    def marks(self, student: str) -> TeacherMarks:
-        """The marks that people entered for this student's submission; empty if there are none."""
-        with self._transaction() as session:
-            return marks_of(self._read_marks(session, storable(student)), student)
-
     def all_marks(self) -> dict[str, TeacherMarks]:
-        """Stored name -> ``marks``, for every student with a submission of the lab."""
+        """Stored name -> the marks that people entered, for every student with a submission of the lab."""
         with self._transaction() as session:
             return self._read_marks(session)
 
-    def automatic_scores(self) -> dict[str, dict[str, float | None]]:
-        """Stored name -> cell -> automatic score in the gradebook."""
-        with self._transaction() as session:
-            rows = self._submissions(session)
-            grades = self._rows(session, api.Grade, [row.notebook_id for row in rows])
-        return {
-            row.student_id: {name: grade.auto_score for name, grade in grades[row.notebook_id].items()}
-            for row in rows
-        }
-
-    def agrees(self, result: SubmissionResult, scores: dict[str, float | None]) -> bool:
-        """Whether a submission's ``automatic_scores`` are those of its result."""
-        wanted = _auto_scores(self.lab, result, {})
-        return all(name in scores and scores[name] == wanted[name] for name in self.lab.question_of)
+    def agrees(self, result: SubmissionResult, marks: TeacherMarks) -> bool:
+        """Whether the automatic scores in the gradebook are those of the result."""
+        wanted, there = _auto_scores(self.lab, result, {}), marks.automatic
+        return all(name in there and there[name] == wanted[name] for name in self.lab.question_of)
 
     def apply_policy(self, students: Iterable[str] = ()) -> None:
         """Update extensions and late penalties of all submissions.
@@ -153,7 +146,7 @@ class GradebookWriter:
         ``students`` are the class's names, because the course's extensions use these and not the stored names.
         """
         with self._transaction() as session:
-            self._apply_policy(session, {storable(student): student for student in students})
+            self._apply_policy(session, {folder_name(student): student for student in students})
             has_rule = None if self._late_penalty is None else "by the course"
             self._note_policy(session, "penalties", "", has_rule, self._last_policy(session))
 
@@ -168,8 +161,10 @@ class GradebookWriter:
                 session.execute(update(api.SubmittedAssignment), [{"id": row.id, "extension": longer}])
             penalty = row.late_submission_penalty
             if self._late_penalty is not None:
-                total = sum(_cell_points(cell).final for cell in grades[row.notebook_id].values())
-                due, late = _due(row, longer), _seconds_late(row, longer)
+                cells = grades[row.notebook_id].values()
+                points = (CellPoints(g.auto_score, g.manual_score, g.extra_credit or 0.0) for g in cells)
+                total = sum(cell.final for cell in points)
+                due, late = _due_and_late(row, longer)
                 penalty = self._late_penalty(total, late, due) if due and late > 0 else None
                 if penalty is not None:
                     penalty = min(max(float(penalty), 0.0), total)  # as nbgrader limits it
@@ -207,15 +202,9 @@ class GradebookWriter:
         self, session: Session, what: str, student: str, value: str | None, last_policy: Mapping[Any, str]
     ) -> None:
         """Store the policy's current value (None: remove it) unless it is the last one."""
-        if value == last_policy.get((what, student)):
-            return
-        key = {"assignment": self._saved.assignment_id, "what": what, "student": student}
-        query = (
-            "DELETE FROM course_policy WHERE assignment = :assignment AND what = :what AND student = :student"
-            if value is None
-            else "INSERT OR REPLACE INTO course_policy VALUES (:assignment, :what, :student, :value)"
-        )
-        session.connection().execute(text(query), {**key, "value": value} if value is not None else key)
+        if value != last_policy.get((what, student)):
+            row = {"assignment": self._saved.assignment_id, "what": what, "student": student, "value": value}
+            session.connection().execute(text(_FORGET_POLICY if value is None else _NOTE_POLICY), row)
 
     def _submissions(self, session: Session, *only: str) -> list[Any]:
         """The lab's submissions, or one student's (stored name): ids, student, times and late penalty."""
@@ -240,7 +229,7 @@ class GradebookWriter:
 
     def _rows(self, session: Session, model: Any, notebooks: Iterable[str]) -> dict[str, dict[str, Any]]:
         """Id of the submitted notebook -> cell -> row of the Grade or Comment (``model``)."""
-        names = {cell_id: name for name, cell_id in self._cells_of(model).items()}
+        names = {cell_id: name for name, cell_id in self._saved.cells[model].items()}
         found: dict[str, dict[str, Any]] = defaultdict(dict)
         table = model.__table__
         for row in select_rows(session, select(table).where(table.c.notebook_id.in_(list(notebooks)))):
@@ -248,53 +237,15 @@ class GradebookWriter:
                 found[row.notebook_id][names[row.cell_id]] = row
         return found
 
-    def _cells_of(self, model: Any) -> dict[str, str]:
-        """Cell -> id, of the cells with a Grade or with a Comment (``model``)."""
-        return self._saved.graded if model is api.Grade else self._saved.commented
-
-    # One submission's rows
-
-    def _find_or_create(self, session: Session, result: SubmissionResult) -> str:
+    def _find_or_create(self, session: Session, student: str, submitted_at: str) -> str:
         """The id of the SubmittedNotebook's row, which is made with the SubmittedAssignment's if it is not there."""
-        student, submitted = storable(result.student), api.SubmittedAssignment
         find_or_insert(session, api.Student, {"id": student})
         mine = {"assignment_id": self._saved.assignment_id, "student_id": student}
-        timestamp = parse_time(result.submitted_at)
-        submission_id = find_or_insert(session, submitted, mine)
-        session.execute(update(submitted), [{"id": submission_id, "timestamp": timestamp}])
+        submission_id = find_or_insert(session, api.SubmittedAssignment, mine)
+        changed = {"id": submission_id, "timestamp": parse_time(submitted_at)}
+        session.execute(update(api.SubmittedAssignment), [changed])
         both = {"assignment_id": submission_id, "notebook_id": self._saved.notebook_id}
         return find_or_insert(session, api.SubmittedNotebook, both)
-
-    def _write_grades(
-        self,
-        session: Session,
-        notebook_id: str,
-        scores: dict[str, float | None],
-        regraded: Collection[str] | None,
-        asked: Collection[str],
-    ) -> None:
-        """Write a Grade for every graded cell. ``asked`` are the questions that keep their points but wait for a person."""
-
-        def values(name: str, old: Any) -> dict[str, Any]:
-            auto_score, question = scores[name], self.lab.question_of.get(name, name)
-            manual = None if old is None else old.manual_score
-            needs_person = manual is not None or auto_score is None or question in asked
-            again = regraded is None or question in regraded
-            if old is not None and not again and old.auto_score == auto_score:
-                needs_person = old.needs_manual_grade
-            return {"auto_score": auto_score, "needs_manual_grade": needs_person}
-
-        self._save_rows(session, api.Grade, notebook_id, values)
-
-    def _write_comments(
-        self, session: Session, notebook_id: str, untouched: dict[str, bool], asked: Mapping[str, str]
-    ) -> None:
-        """Write a Comment for every answer cell: "No response." for an unchanged cell, or the text in ``asked``."""
-
-        def values(name: str, old: Any) -> dict[str, Any]:
-            return {"auto_comment": "No response." if untouched.get(name) else asked.get(name)}
-
-        self._save_rows(session, api.Comment, notebook_id, values)
 
     def _save_rows(
         self, session: Session, model: Any, notebook_id: str, values_of: Callable[[str, Any], dict[str, Any]]
@@ -302,7 +253,7 @@ class GradebookWriter:
         """Insert the missing rows of cells, and update the changed ones. ``values_of`` a cell and its row (None: missing)."""
         existing = self._rows(session, model, [notebook_id])[notebook_id]
         new, changed = list[dict[str, Any]](), list[dict[str, Any]]()
-        for name, cell_id in self._cells_of(model).items():
+        for name, cell_id in self._saved.cells[model].items():
             old = existing.get(name)
             values = values_of(name, old)
             if old is None:
@@ -316,23 +267,24 @@ class GradebookWriter:
 
     def _read_marks(self, session: Session, *only: str) -> dict[str, TeacherMarks]:
         """Stored name -> marks that people entered. Makes three queries for any number of students."""
-        rows = self._submissions(session, *only)
+        rows, marks = self._submissions(session, *only), dict[str, TeacherMarks]()
         mine = [row.notebook_id for row in rows]
         grades, comments = (self._rows(session, model, mine) for model in (api.Grade, api.Comment))
-        entered = [(row, grades[row.notebook_id].items(), comments[row.notebook_id].items()) for row in rows]
-        return {
-            row.student_id: TeacherMarks(
+        for row in rows:
+            own, notes = grades[row.notebook_id].items(), comments[row.notebook_id].items()
+            due, late = _due_and_late(row, row.extension)
+            marks[row.student_id] = TeacherMarks(
                 scores={n: g.manual_score for n, g in own if g.manual_score is not None},
                 comments={n: c.manual_comment for n, c in notes if c.manual_comment},
                 extra_credit={n: g.extra_credit for n, g in own if g.extra_credit},
                 waiting=tuple(sorted(n for n, g in own if g.needs_manual_grade)),
-                seconds_late=_seconds_late(row, row.extension),
-                due=_due(row, row.extension),
+                seconds_late=late,
+                due=due,
                 late_penalty=float(row.late_submission_penalty or 0.0),
                 received=row.timestamp,
+                automatic={n: g.auto_score for n, g in own},
             )
-            for row, own, notes in entered
-        }
+        return marks
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:
@@ -349,11 +301,6 @@ def _as_text(value: datetime.datetime | datetime.timedelta) -> str:
     return str(value.total_seconds()) if isinstance(value, datetime.timedelta) else value.isoformat()
 
 
-def _cell_points(grade: Any) -> CellPoints:
-    """A cell's points: the automatic score, and people's marks, from the Grade's row."""
-    return CellPoints(grade.auto_score, grade.manual_score, grade.extra_credit or 0.0)
-
-
 def _auto_scores(
     lab: LabCells, result: SubmissionResult, untouched: dict[str, bool]
 ) -> dict[str, float | None]:
@@ -361,7 +308,7 @@ def _auto_scores(
     points = {question.name: float(question.points) for question in result.questions}
     scores: dict[str, float | None] = {}
     for name, model in lab.rows:
-        if model is api.SolutionCell:
+        if model in (api.SolutionCell, api.SourceCell):
             continue
         if result.fault:
             scores[name] = None
@@ -404,32 +351,21 @@ def _untouched(lab: LabCells, result: SubmissionResult) -> dict[str, bool]:
     return untouched
 
 
-def _due(row: Any, extension: datetime.timedelta | None) -> datetime.datetime | None:
-    """When a row of ``_submissions`` was due, with the extension."""
+def _due_and_late(row: Any, extension: datetime.timedelta | None) -> tuple[datetime.datetime | None, float]:
+    """When a row of ``_submissions`` was due, with the extension, and how many seconds later it came in."""
     if row.duedate is None:
-        return None
+        return None, 0.0
     due: datetime.datetime = row.duedate + (extension or datetime.timedelta())
-    return due
-
-
-def _seconds_late(row: Any, extension: datetime.timedelta | None) -> float:
-    """The seconds between a row's due date, with extension, and its submission."""
-    due = _due(row, extension)
-    return 0.0 if due is None or row.timestamp is None else max(0.0, (row.timestamp - due).total_seconds())
+    return due, 0.0 if row.timestamp is None else max(0.0, (row.timestamp - due).total_seconds())
 
 
 def marks_of(entered: Mapping[str, TeacherMarks], student: str) -> TeacherMarks:
-    """A student's marks in ``all_marks``; empty if nothing was entered."""
-    return entered.get(storable(student), TeacherMarks())
+    """A student's marks in ``all_marks``; empty if nothing was entered.
 
-
-def storable(student: str) -> str:
-    """The student's name in a form that SQLite can store and Formgrader can show.
-
-    Ordinary names stay unchanged. A name that is not UTF-8, or is dangerous in HTML, JavaScript or a terminal, is replaced
-    by the name of its folder in ``autograded/``, where Formgrader looks for it. The replacement is unique.
+    A name is stored as that of its folder in ``autograded/``, where Formgrader looks for it. So SQLite can store it, and
+    nothing in it is dangerous in HTML, JavaScript or a terminal.
     """
-    return folder_name(student)
+    return entered.get(folder_name(student), TeacherMarks())
 
 
 def _engine(path: Path, busy_seconds: float) -> Any:
@@ -466,6 +402,10 @@ _REVISION = "e43177bfe90b"
 _COURSE_POLICY = (
     "CREATE TABLE IF NOT EXISTS course_policy (assignment TEXT, what TEXT, student TEXT, value TEXT, "
     "PRIMARY KEY (assignment, what, student))"
+)
+_NOTE_POLICY = "INSERT OR REPLACE INTO course_policy VALUES (:assignment, :what, :student, :value)"
+_FORGET_POLICY = (
+    "DELETE FROM course_policy WHERE assignment = :assignment AND what = :what AND student = :student"
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import traceback
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from autograder.files import (
 )
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks, final_points, with_final_points
-from autograder.gradebook.writer import GradebookWriter, marks_of, storable
+from autograder.gradebook.writer import GradebookWriter, marks_of
 from autograder.grading.submissions import Submission
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.places import places_of
@@ -58,7 +58,7 @@ def entered_marks(lab: str, out: Path, graded: Collection[str]) -> dict[str, Tea
         with open_gradebook(lab, out) as gradebook:
             gradebook.apply_policy(graded)
             marks = gradebook.all_marks()
-    lost = sorted(student for student in graded if storable(student) not in marks)
+    lost = sorted(student for student in graded if folder_name(student) not in marks)
     if lost:
         raise UserError(
             f"{path} holds nothing about {summarize_names(lost)}: put the gradebook back where it was, or run `autograder regrade`, which "
@@ -148,11 +148,11 @@ class Recorder:
         that people entered.
         """
         self.gradebook.apply_policy(self.store.keys(self.lab))
-        marks, scores = self.gradebook.all_marks(), self.gradebook.automatic_scores()
+        marks = self.gradebook.all_marks()
         results, sources = [], []
         for result, digest in self.store.all_with_digests(self.lab):
             try:
-                source = self._bring_up_to_date(result, digest, marks, scores)
+                source = self._bring_up_to_date(result, digest, marks)
             except UserError:
                 raise
             except Exception:
@@ -162,18 +162,12 @@ class Recorder:
             sources.append(source)
         return self._report(marks, sources, remarks(self.lab, results, marks)), results, marks
 
-    def _bring_up_to_date(
-        self,
-        result: SubmissionResult,
-        digest: str,
-        marks: dict[str, TeacherMarks],
-        scores: Mapping[str, dict[str, float | None]],
-    ) -> str:
+    def _bring_up_to_date(self, result: SubmissionResult, digest: str, marks: dict[str, TeacherMarks]) -> str:
         """Make a result's rows and files again unless they are current. Returns the digest of their sources."""
-        name = storable(result.student)
-        if not self.gradebook.agrees(result, scores.get(name, {})):
-            marks[name] = self.gradebook.write(result, regraded=())
         entered = marks_of(marks, result.student)
+        if not self.gradebook.agrees(result, entered):
+            entered = self.gradebook.write(result, regraded=())
+            marks[folder_name(result.student)] = entered
         source = self.files.source(digest, digest_of_marks(entered), self._secret(result.student))
         if not self.files.are_current(self._files_of(result), source):
             self._write_files(result, entered)

@@ -15,7 +15,7 @@ from autograder.course.lab import LabSpec
 from autograder.course.masters import lab_name
 from autograder.course.policy_file import spec as lab_spec
 from autograder.gradebook.final_points import TeacherMarks
-from autograder.gradebook.writer import GradebookWriter
+from autograder.gradebook.writer import GradebookWriter, marks_of
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.own_code import MOST_LINES, own_code
 from autograder.pages.places import places_of
@@ -258,7 +258,7 @@ def test_what_the_teacher_entered_is_on_the_page(tmp_path, spec, writer, make_re
     result = make_result("ada", 4, 2)
     with GradebookWriter(tmp_path / "gradebook.db", spec) as book:
         book.write(result)
-        text = read(writer.page(result, book.marks("ada"))).text
+        text = read(writer.page(result, marks_of(book.all_marks(), "ada"))).text
     assert "up to 5 more points" in text and text.index("A person still reads") < text.index("why_softmax")
     marks = TeacherMarks(
         scores={"test_softmax": 5.0, "why_softmax": 4.5},
