@@ -75,22 +75,18 @@ def find_submissions(submitted: Path, lab: str) -> list[Submission]:
     submissions = []
     for name in sorted(names | set(beside)):
         submission = _find_safely(submitted / name, name, lab) if name in names else Submission(name, None)
-        notes = [*submission.notes]
-        if name.startswith("."):
-            notes.append("The student's folder is a hidden one.")
-        if name in beside:
-            notes.append(
-                f"{beside[name]} lies beside the students' folders and was not graded: its place is {name}/{lab}/."
-            )
-        if same[letters_of(name)] > 1:
-            notes.append(_TWICE)
-        submissions.append(replace(submission, notes=tuple(notes)))
+        place = f"its place is {name}/{lab}/"
+        notes = {
+            "The student's folder is a hidden one.": name.startswith("."),
+            f"{beside.get(name)} lies beside the students' folders and was not graded: {place}.": name
+            in beside,
+            _TWICE: same[letters_of(name)] > 1,
+        }
+        told = (note for note, holds in notes.items() if holds)
+        submissions.append(replace(submission, notes=(*submission.notes, *told)))
     if not any(submission.path for submission in submissions):
-        odd = next((one for one in submissions if one.notes), None)
-        raise UserError(
-            f"No student folder in {submitted} holds a submission of {lab}."
-            + (f" {odd.student}: {odd.notes[0]}" if odd else "")
-        )
+        odd = next((f" {one.student}: {one.notes[0]}" for one in submissions if one.notes), "")
+        raise UserError(f"No student folder in {submitted} holds a submission of {lab}.{odd}")
     return submissions
 
 
@@ -127,32 +123,32 @@ def _find_safely(home: Path, student: str, lab: str) -> Submission:
 
 def _find(expected: Path, student: str, lab: str, alone: bool) -> Submission:
     """The notebook at ``expected`` or one near it. If ``alone``, only copies count: other notebooks there are other labs."""
-    notes, choices = list[str](), list[str]()
-    folder, path = expected.parent, expected
-    notebooks = sorted(p for p in folder.iterdir() if is_notebook(p.name)) if folder.is_dir() else []
+    folder, notes, choices = expected.parent, list[str](), list[str]()
+    there = sorted(p for p in folder.iterdir() if is_notebook(p.name)) if folder.is_dir() else []
     if alone:
-        notebooks = [p for p in notebooks if p == path or _is_copy(p.name, path.name)]
-    if not notebooks:
-        candidates, found = _one_step_off(expected, alone)
-        if only := only_answered(candidates, lab, _bytes_of):
-            others = summarize_names([p.name for p in candidates if p != only])
-            choices.append(
-                f"{only.name} was graded, the only one with an answer in it; these were not graded: {others}."
-            )
-            candidates = [only]
-        if len(candidates) != 1:
-            return Submission(student, None, notes=_not_found(expected, found))
-        [path] = notebooks = candidates
+        there = [p for p in there if p == expected or _is_copy(p.name, expected.name)]
+    shown, found = f"{folder.name}/{expected.name}", list[str]()
+    if is_misplaced := not there:
+        there, found = _one_step_off(expected, alone)
+    if only := only_answered(there, lab, _bytes_of):
+        path, why = only, "the only one with an answer in it"
+    elif expected in there:
+        path, why = expected, "for it has the right name"
+    elif there and not is_misplaced:
+        path, why = max(there, key=lambda path: path.lstat().st_mtime), "the newest"
+    elif len(there) == 1:
+        path, why = there[0], ""
+    else:
+        unsure = f"There was no {shown}, and none that is surely meant by: {summarize_names(found)}."
+        return Submission(student, None, notes=(unsure,) if found else ())
+    if others := [p.name for p in there if p != path]:
+        choices.append(f"{path.name} was graded, {why}; these were not graded: {summarize_names(others)}.")
+    if is_misplaced:
         inside = path.relative_to(folder.parent)
         folder = folder.with_name(inside.parts[0]) if len(inside.parts) > 1 else folder.parent
-        notes.append(f"There was no {_shown(expected)}; {inside.as_posix()} was graded in its place.")
-    elif len(notebooks) > 1 or path not in notebooks:
-        path, why = _choose(path, notebooks, lab)
-        others = summarize_names([p.name for p in notebooks if p != path])
-        if others:
-            choices.append(f"{path.name} was graded, {why}; these were not graded: {others}.")
-        else:
-            notes.append(f"There was no {expected.name}; {path.name} was graded in its place.")
+        notes.append(f"There was no {shown}; {inside.as_posix()} was graded in its place.")
+    elif path != expected and not others:
+        notes.append(f"There was no {expected.name}; {path.name} was graded in its place.")
     submitted_at = timestamp_in(folder)
     if submitted_at and (parse_time(submitted_at) is None or not names_a_zone(submitted_at)):
         zone = settings().timezone
@@ -163,15 +159,6 @@ def _find(expected: Path, student: str, lab: str, alone: bool) -> Submission:
             notes.append(f"The time in timestamp.txt names no zone: it was taken for {zone} (course.toml).")
         submitted_at = f"{time:%Y-%m-%d %H:%M:%S} UTC" if time is not None else ""
     return Submission(student, path, submitted_at, (*notes, *choices), tuple(choices))
-
-
-def _choose(expected: Path, notebooks: Sequence[Path], lab: str) -> tuple[Path, str]:
-    """The notebook of a folder that counts, and the reason."""
-    if only := only_answered(notebooks, lab, _bytes_of):
-        return only, "the only one with an answer in it"
-    if expected in notebooks:
-        return expected, "for it has the right name"
-    return max(notebooks, key=lambda path: path.lstat().st_mtime), "the newest"
 
 
 def only_answered(
@@ -214,19 +201,6 @@ def _is_copy(name: str, original: str) -> bool:
     """Whether a notebook's name is that of a copy: ``lab-Copy1``, ``lab (1)``, ``lab - Kopie``."""
     stem, wanted = (_NOTEBOOK.sub("", one.casefold(), count=1) for one in (name, original))
     return stem.startswith(wanted) and _COPY.fullmatch(stem[len(wanted) :]) is not None
-
-
-def _shown(expected: Path) -> str:
-    return f"{expected.parent.name}/{expected.name}"
-
-
-def _not_found(expected: Path, there: Sequence[str]) -> tuple[str, ...]:
-    """A note that names the files found where the notebook was expected; none if there are none."""
-    return (
-        (f"There was no {_shown(expected)}, and none that is surely meant by: {summarize_names(there)}.",)
-        if there
-        else ()
-    )
 
 
 def _one_step_off(expected: Path, alone: bool) -> tuple[list[Path], list[str]]:
