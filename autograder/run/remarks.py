@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from autograder.course.lists import summarize_names
+from autograder.course.lists import sentences_about, summarize_names
 from autograder.course.policy_file import class_list, extension_of, settings, unknown_extensions
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
@@ -22,65 +22,56 @@ def remarks(
     lab: str, results: Collection[SubmissionResult], marks: Mapping[str, TeacherMarks]
 ) -> tuple[str, ...]:
     """The sentences, for the terminal and the class report."""
+    return tuple(_remarks(lab, results, marks))
+
+
+def _remarks(
+    lab: str, results: Collection[SubmissionResult], marks: Mapping[str, TeacherMarks]
+) -> Iterator[str]:
     policy, people = settings(), class_list()
     students = [result.student for result in results]
-    sentences = []
     dated = [result for result in results if result.readable]
     undated = [result.student for result in dated if not result.submitted_at]
     if undated and policy.due(lab) is not None:
-        sentences.append(
+        yield (
             f"Lateness was not counted for {len(undated)} of {len(dated)} submissions, since nobody knows when they "
             f"came in: {summarize_names(undated)}. Give the times to `autograder collect --times`, then regrade."
         )
-    sentences += about_outdated_grades(results)
+    yield from about_outdated_grades(results)
     entered = {name: marks_of(marks, name) for name in students}
     closed = [name for name, own in entered.items() if policy.is_closed(lab, own.seconds_late, own.due)]
-    if closed:
-        sentences.append(
-            f"{len(closed)} came in after the lab had closed and get no points unless you give them an extension: "
-            f"{summarize_names(closed)}."
+    whose = people.of_folders(students)
+    too_late = "came in after the lab had closed and get no points unless you give them an extension"
+    yield from sentences_about(
+        {
+            f"{len(closed)} {too_late}": closed,
+            "Not on the class list": [name for name in students if people and name not in whose],
+        }
+    )
+    for person, folders in people.claimed_twice(students).items():
+        longer = ", and all have that student's extension" if extension_of(lab, person) is not None else ""
+        yield (
+            f"{summarize_names(folders)} all match {person} on the class list{longer}: exports leave them all out until all but one "
+            "are removed or renamed."
         )
-    if people:
-        whose = people.of_folders(students)
-        strangers = [name for name in students if name not in whose]
-        if strangers:
-            sentences.append(f"Not on the class list: {summarize_names(strangers)}.")
-        for person, folders in people.claimed_twice(students).items():
-            longer = (
-                ", and all have that student's extension" if extension_of(lab, person) is not None else ""
-            )
-            sentences.append(
-                f"{summarize_names(folders)} all match {person} on the class list{longer}: exports leave them all out until all but one "
-                "are removed or renamed."
-            )
-    sentences += [
-        f"These names look alike but have different letters: {summarize_names([ascii(name) for name in names])}. Is it one student?"
-        for names in look_alikes(students)
-    ]
-    sentences += [
-        f"{file} gives an extension to nobody of this class: {summarize_names(sorted(names))}."
-        for file, names in unknown_extensions(lab, students).items()
-    ]
-    elsewhere = [result.student for result in results if result.status == "missing" and result.notes]
-    if elsewhere:
-        sentences.append(
-            f"Nothing was graded of {summarize_names(elsewhere)}, although there are files (see their notes)."
-        )
+    for names in look_alikes(students):
+        shown = summarize_names([ascii(name) for name in names])
+        yield f"These names look alike but have different letters: {shown}. Is it one student?"
+    nobodys = unknown_extensions(lab, students)
+    yield from sentences_about(
+        {
+            f"{file} gives an extension to nobody of this class": sorted(names)
+            for file, names in nobodys.items()
+        }
+    )
+    if elsewhere := [result.student for result in results if result.status == "missing" and result.notes]:
+        yield f"Nothing was graded of {summarize_names(elsewhere)}, although there are files (see their notes)."
     chosen = [(result.student, choice) for result in results for choice in result.choices]
-    sentences += [f"{student}: {choice}" for student, choice in chosen[:MOST_CHOICES]]
-    if len(chosen) > MOST_CHOICES:
-        rest = list(dict.fromkeys(student for student, _ in chosen[MOST_CHOICES:]))
-        sentences.append(
-            f"What counts was also unclear for {summarize_names(rest)} (see the notes on their pages)."
-        )
-    others = [
-        result.student for result in results if any("This is a notebook of " in note for note in result.notes)
-    ]
-    if others:
-        sentences.append(
-            f"Another lab's notebook was handed in by {summarize_names(others)} (see their notes)."
-        )
-    return tuple(sentences)
+    yield from (f"{student}: {choice}" for student, choice in chosen[:MOST_CHOICES])
+    if rest := list(dict.fromkeys(student for student, _ in chosen[MOST_CHOICES:])):
+        yield f"What counts was also unclear for {summarize_names(rest)} (see the notes on their pages)."
+    if others := [r.student for r in results if any("This is a notebook of " in note for note in r.notes)]:
+        yield f"Another lab's notebook was handed in by {summarize_names(others)} (see their notes)."
 
 
 def what_is_wrong(result: SubmissionResult) -> list[str]:
@@ -111,13 +102,8 @@ def _numbered(numbers: list[int]) -> str:
 def about_outdated_grades(results: Iterable[SubmissionResult]) -> list[str]:
     """A sentence about students whose grade is from an earlier notebook or earlier tests; none if there are none."""
     names = [result.student for result in results if result.is_outdated]
-    return (
-        [
-            f"The grader itself failed on {summarize_names(names)}, whose points are from an earlier run: regrade."
-        ]
-        if names
-        else []
-    )
+    said = f"The grader itself failed on {summarize_names(names)}, whose points are from an earlier run: regrade."
+    return [said] if names else []
 
 
 def look_alikes(names: Iterable[str]) -> list[list[str]]:

@@ -49,59 +49,51 @@ class ResultStore:
 
     def labs(self) -> list[str]:
         """The labs that have finished results."""
-        with self._database_errors():
-            return [lab for (lab,) in self._db.execute("SELECT DISTINCT lab FROM results ORDER BY lab")]
+        return [lab for (lab,) in self._rows("SELECT DISTINCT lab FROM results ORDER BY lab")]
 
     def keys(self, lab: str) -> dict[str, tuple[str, str]]:
         """student -> (key of the notebook, digest of the context) of all finished results."""
-        with self._database_errors():
-            rows = self._db.execute("SELECT student, raw, context FROM results WHERE lab = ?", (lab,))
-            return {_decoded(student): (raw, context) for student, raw, context in rows}
+        rows = self._rows("SELECT student, raw, context FROM results WHERE lab = ?", lab)
+        return {_decoded(student): (raw, context) for student, raw, context in rows}
 
     def get(self, lab: str, student: str) -> SubmissionResult | None:
         """The finished result of a student, if there is one."""
+        query = "SELECT result FROM results WHERE lab = ? AND student = ?"
+        results = (_result(text) for (text,) in self._rows(query, lab, _encoded(student)))
         with self._database_errors():
-            row = self._db.execute(
-                "SELECT result FROM results WHERE lab = ? AND student = ?", (lab, _encoded(student))
-            ).fetchone()
-            return SubmissionResult.from_dict(json.loads(row[0])) if row else None
+            return next(results, None)
 
     def times(self, lab: str) -> dict[str, str]:
         """student -> when the submission of the finished result came in ("" if unknown)."""
-        with self._database_errors():
-            rows = self._db.execute(
-                "SELECT student, json_extract(result, '$.submitted_at') FROM results WHERE lab = ?", (lab,)
-            )
-            return {_decoded(student): when for student, when in rows}
+        rows = self._rows(
+            "SELECT student, json_extract(result, '$.submitted_at') FROM results WHERE lab = ?", lab
+        )
+        return {_decoded(student): when for student, when in rows}
 
     def all(self, lab: str) -> Iterator[SubmissionResult]:
         """All finished results of a lab, by student."""
         return (result for result, _ in self.all_with_digests(lab))
 
     def all_with_digests(self, lab: str) -> Iterator[tuple[SubmissionResult, str]]:
-        """All finished results of a lab, by student, each with its digest."""
+        """All finished results of a lab, by student, each with its digest. One at a time: a class may not fit into memory."""
         with self._database_errors():
             for (text,) in self._db.execute(
                 "SELECT result FROM results WHERE lab = ? ORDER BY student", (lab,)
             ):
-                yield SubmissionResult.from_dict(json.loads(text)), _digest(text)
+                yield _result(text), _digest(text)
 
     def put(self, result: SubmissionResult) -> str:
         """Store a finished result. Returns its digest."""
         text = json.dumps(result.as_dict())
         keys = (result.keys.get("raw", ""), result.keys.get("context", ""))
-        with self._database_errors():
-            self._db.execute(
-                "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?)",
-                (result.lab, _encoded(result.student), *keys, text),
-            )
+        query = "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?)"
+        self._rows(query, result.lab, _encoded(result.student), *keys, text)
         return _digest(text)
 
     def made(self, lab: str) -> dict[str, tuple[str, str]]:
         """file -> (digest of its sources, digest of its content), for each file made for a lab."""
-        with self._database_errors():
-            rows = self._db.execute("SELECT file, source, content FROM made WHERE lab = ?", (lab,))
-            return {_decoded(file): (source, content) for file, source, content in rows}
+        rows = self._rows("SELECT file, source, content FROM made WHERE lab = ?", lab)
+        return {_decoded(file): (source, content) for file, source, content in rows}
 
     def put_made(self, lab: str, made: Mapping[str, tuple[str, str]]) -> None:
         """Store ``made``, completely or, if it cannot be written, not at all."""
@@ -113,29 +105,25 @@ class ResultStore:
 
     def forget_others(self, lab: str, students: set[str]) -> list[str]:
         """Drop the results of students who left the class. Returns those who had handed something in."""
-        with self._database_errors():
-            rows = self._db.execute(
-                "SELECT student, json_extract(result, '$.status') FROM results WHERE lab = ? ORDER BY student",
-                (lab,),
-            )
-            gone = {student: status for name, status in rows if (student := _decoded(name)) not in students}
-            self._db.executemany(
-                "DELETE FROM results WHERE lab = ? AND student = ?",
-                [(lab, _encoded(student)) for student in gone],
-            )
-        return [student for student, status in gone.items() if status != "missing"]
+        query = "SELECT student, json_extract(result, '$.status') FROM results WHERE lab = ? ORDER BY student"
+        gone = {name: status for name, status in self._rows(query, lab) if _decoded(name) not in students}
+        for name in gone:
+            self._rows("DELETE FROM results WHERE lab = ? AND student = ?", lab, name)
+        return [_decoded(name) for name, status in gone.items() if status != "missing"]
 
     def context(self, lab: str) -> Context | None:
         """The context of the last run, to say what changed."""
+        rows = self._rows("SELECT context FROM contexts WHERE lab = ?", lab)
         with self._database_errors():
-            row = self._db.execute("SELECT context FROM contexts WHERE lab = ?", (lab,)).fetchone()
-            return Context(**json.loads(row[0])) if row else None
+            return next((Context(**json.loads(text)) for (text,) in rows), None)
 
     def put_context(self, context: Context) -> None:
         """Store the context of this run."""
-        row = (context.lab, json.dumps(asdict(context)))
+        self._rows("INSERT OR REPLACE INTO contexts VALUES (?, ?)", context.lab, json.dumps(asdict(context)))
+
+    def _rows(self, query: str, *values: str) -> list[tuple[str, ...]]:
         with self._database_errors():
-            self._db.execute("INSERT OR REPLACE INTO contexts VALUES (?, ?)", row)
+            return self._db.execute(query, values).fetchall()
 
     @contextmanager
     def _database_errors(self) -> Iterator[None]:
@@ -145,6 +133,10 @@ class ResultStore:
         # A truncated or foreign row raises the first three.
         except (ValueError, KeyError, TypeError, sqlite3.Error, OSError) as error:
             raise database_error(f"The file of results {self.path}", error) from error
+
+
+def _result(text: str) -> SubmissionResult:
+    return SubmissionResult.from_dict(json.loads(text))
 
 
 def _digest(text: str) -> str:
