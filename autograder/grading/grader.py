@@ -503,7 +503,10 @@ def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome], shown: Mappin
             count += 1
             node |= {
                 "execution_count": count,
-                "outputs": [_counted(output, count) for output in outcome.outputs],
+                "outputs": [
+                    {**made, "execution_count": count} if made["output_type"] == "execute_result" else made
+                    for made in outcome.outputs
+                ],
             }
             if text := shown.get(cell.grade_id or ""):
                 node["outputs"] = [{"output_type": "stream", "name": "stdout", "text": text}]
@@ -512,7 +515,3 @@ def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome], shown: Mappin
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
     notebook = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(notebook, ensure_ascii=False)
-
-
-def _counted(output: dict[str, Any], count: int) -> dict[str, Any]:
-    return {**output, "execution_count": count} if output.get("output_type") == "execute_result" else output

@@ -155,7 +155,8 @@ class Template:
 
 def parse(raw: bytes) -> list[dict[str, Any]]:
     """The cells of a notebook file as plain dictionaries. Raises ``Unreadable``, in one sentence."""
-    text = _text(raw)
+    # UTF-8, or as Windows editors encode it. An invalid byte costs one character, not the notebook.
+    text = raw.decode("utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig", "replace")
     if text.count("[") + text.count("{") + text.count('"') // 2 > MAX_PARTS:
         raise Unreadable("The notebook has too many parts to be read.")
     try:
@@ -174,13 +175,6 @@ def parse(raw: bytes) -> list[dict[str, Any]]:
     if len(cells) > MAX_CELLS:
         raise Unreadable(f"The notebook has {len(cells):,} cells; at most {MAX_CELLS:,} are read.")
     return [cell for cell in map(_plain_cell, cells) if cell is not None]
-
-
-def _text(raw: bytes) -> str:
-    """The file decoded as UTF-8, or as Windows editors encode it. An invalid byte costs one character, not the notebook."""
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return raw.decode("utf-16", "replace")
-    return raw.decode("utf-8-sig", "replace")
 
 
 def _plain_cell(cell: Any) -> dict[str, Any] | None:

@@ -72,7 +72,11 @@ def _results(
                 break
             for future in _done(client, list(under_way), address):
                 task = under_way.pop(future)
-                kind, value = _outcome(future)
+                try:
+                    with _needs_this_version():
+                        kind, value = future.result()
+                except KilledWorker:
+                    kind, value = "died", "the Dask workers that graded it were lost, one after another"
                 if kind == "done":
                     attempts.any_done = True
                     yield value
@@ -111,16 +115,6 @@ def _done(client: Client, futures: list[Any], address: str) -> list[Any]:
             raise GradingError(
                 f"{lacking}: what was graded is kept, start some and grade again for the rest."
             ) from None
-
-
-def _outcome(future: Any) -> tuple[str, Any]:
-    """A task's outcome: (kind, value), as in a worker's messages."""
-    try:
-        with _needs_this_version():
-            kind, value = future.result()
-        return kind, value
-    except KilledWorker:
-        return "died", "the Dask workers that graded it were lost, one after another"
 
 
 @contextlib.contextmanager
@@ -218,21 +212,16 @@ class Graders(WorkerPlugin):
 
 def _packed(assignment: Assignment) -> bytes:
     """An archive of the lab's kit and data, and of masters and question files up to the lab."""
+    kit, data = assignment.kit, assignment.root / "data"
+    files = {name: file for file, name in grader_files(assignment.lab)}
+    files |= {f"{KIT}/{file.relative_to(kit).as_posix()}": file for file in files_below(kit)}
+    below = (file for path in assignment.data for file in files_below(path))
+    files |= {f"data/{file.relative_to(data).as_posix()}": file for file in below}
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
-        for source, name in sorted(set(_files(assignment)), key=lambda pair: pair[1]):
-            packed.writestr(zipfile.ZipInfo(name), source.read_bytes(), zipfile.ZIP_DEFLATED)
+        for name, file in sorted(files.items()):
+            packed.writestr(zipfile.ZipInfo(name), file.read_bytes(), zipfile.ZIP_DEFLATED)
     return content.getvalue()
-
-
-def _files(assignment: Assignment) -> Iterator[tuple[Path, str]]:
-    """Each file with its name in the archive."""
-    yield from grader_files(assignment.lab)
-    for file in files_below(assignment.kit):
-        yield file, f"{KIT}/{file.relative_to(assignment.kit).as_posix()}"
-    for path in assignment.data:
-        for file in files_below(path):
-            yield file, f"data/{file.relative_to(assignment.root / 'data').as_posix()}"
 
 
 def _grade(graders: str, task: Task) -> tuple[str, Any]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import autograder.startup.one_thread  # noqa: F401 (before NumPy: the workers are forked from this process)
 
 # isort: split
-import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -81,20 +80,23 @@ def run(
     require_apart(out, (submission.student for submission in class_))
     private = (submitted, out)
     with ExitStack() as stack:
-        kit = stack.enter_context(_kit(lab))
+        home = tempfile.TemporaryDirectory(prefix="coursekit-", ignore_cleanup_errors=True)
+        kit = Path(stack.enter_context(home), "coursekit")
+        write_kit(lab, kit)  # as the lab's students have it
         zygote = zygote_of(lab, kit, data_files(lab), Limits(), private)
         stack.callback(zygote.close)
         notebooks = read_class(class_, lab)
         if engine == "local" and (force or not (out / STORE).exists()):
             zygote.launch()  # early: the following imports take seconds
         stack.enter_context(sole_writer(out))
-        absent = [s for s in _absent(class_) if students is None or s.student in students]
-        class_, notebooks = class_ + absent, notebooks + read_class(absent, lab)
 
-        from autograder.course.policy_file import limits_of
+        from autograder.course.policy_file import class_list, limits_of
         from autograder.grading.task import Assignment
         from autograder.run.plan import make_plan
 
+        names = [one.student for one in class_list().absent(submission.student for submission in class_)]
+        absent = [Submission(name, None) for name in names if students is None or name in students]
+        class_, notebooks = class_ + absent, notebooks + read_class(absent, lab)
         grade_all = engine_named(engine, zygote)
         with ResultStore(out / STORE) as store:
             before, keys = store.context(lab), store.keys(lab)
@@ -128,16 +130,6 @@ def _refuse_own_folders(submitted: Path, out: Path) -> None:
             f"What is written to {out} would be taken for students of {submitted}: choose another folder for --out, "
             "such as one beside it."
         )
-
-
-def _absent(class_: list[Submission]) -> list[Submission]:
-    """A submission without a notebook for each student on the class list who has no folder."""
-    from autograder.course.policy_file import class_list
-
-    return [
-        Submission(person.student, None)
-        for person in class_list().absent(submission.student for submission in class_)
-    ]
 
 
 def engine_named(name: str, zygote: Zygote) -> Engine:
@@ -195,14 +187,3 @@ def _tasks(plan: Plan, lab: str, out: Path, force: bool) -> Iterator[Task]:
         for notebook in plan.to_grade:
             earlier = None if force else store.get(lab, notebook.submission.student)
             yield Task(notebook.with_bytes(), None if earlier is None or earlier.fault else earlier)
-
-
-@contextmanager
-def _kit(lab: str) -> Iterator[Path]:
-    """A temporary folder with the student kit as the lab's students have it."""
-    home = Path(tempfile.mkdtemp(prefix="coursekit-"))
-    try:
-        write_kit(lab, home / "coursekit")
-        yield home / "coursekit"
-    finally:
-        shutil.rmtree(home, ignore_errors=True)

@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 
 from autograder.course.masters import course_root, master_path
@@ -70,24 +69,12 @@ def _lab_digest(lab: str) -> str:
     answers = course_root() / "autograder" / "questions" / f"m{lab}"
     texts = [path for path in (master_path(lab), answers) if path.exists()]
     graded = repr((spec(lab).questions, spec(lab).written, settings().site, demo_names(lab)))
-    return digest(graded, digest_of(texts), _writers())
+    package = Path(__file__).resolve().parents[1]
+    return digest(graded, digest_of(texts), digest_of(package / name for name in _WRITERS))
 
 
 #: The modules that write the pages, and those that they may import.
 _WRITERS = (
-    "errors.py",
-    "files.py",
-    "results.py",
-    "statuses.toml",
-    "course",
-    "gradebook",
-    "pages",
-    "run/recorder.py",
+    "errors.py", "files.py", "results.py", "statuses.toml", "course", "gradebook", "pages", "run/recorder.py",
     "run/exchange_files.py",
-)
-
-
-@cache
-def _writers() -> str:
-    package = Path(__file__).resolve().parents[1]
-    return digest_of(package / name for name in _WRITERS)
+)  # fmt: skip

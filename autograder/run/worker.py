@@ -125,19 +125,16 @@ def _graded(grader: Any, task: Task) -> tuple[str, Any]:
 
     set_salt(task.salt or settings().salt)
     try:
-        return "done", _with_isolation(grader.grade(task), grader.zygote, task)
+        result: SubmissionResult = grader.grade(task)
+        isolation = grader.zygote.isolation if result.tested else STRONGEST
+        # The weaker level counts, if questions of an earlier run do.
+        if task.earlier is not None and len(result.tested) < len(result.questions) and isolation == STRONGEST:
+            isolation = task.earlier.isolation
+        return "done", replace(result, isolation=isolation)
     except UserError as error:
         return "cannot", str(error)
     except Exception:
         return "fault", traceback.format_exc()
-
-
-def _with_isolation(result: SubmissionResult, zygote: Zygote, task: Task) -> SubmissionResult:
-    """The result with its level of isolation: the weaker one, if questions of an earlier run count."""
-    isolation = zygote.isolation if result.tested else STRONGEST
-    if task.earlier is not None and len(result.tested) < len(result.questions) and isolation == STRONGEST:
-        isolation = task.earlier.isolation
-    return replace(result, isolation=isolation)
 
 
 class Worker:
@@ -235,16 +232,11 @@ class Attempts:
             if kind in ("fault", "cannot")
             else f"The worker that graded it died {TRIES} times: {value}."
         )
-        return _fault(task, self.assignment, reason)
-
-
-def _fault(task: Task, assignment: Assignment, trace: str) -> SubmissionResult:
-    """The result of a submission on which the harness itself failed: the error for its maintainers, and no grade."""
-    return SubmissionResult(
-        task.submission.student, assignment.lab, "crashed", 0.0, spec(assignment.lab).max_score, 0.0,
-        notes=(*task.submission.notes, FAULT_NOTE), submitted_at=task.submission.submitted_at,
-        fault=trace.strip(),
-    )  # fmt: skip
+        lab, submission = self.assignment.lab, task.submission
+        return SubmissionResult(
+            name, lab, "crashed", 0.0, spec(lab).max_score, 0.0, notes=(*submission.notes, FAULT_NOTE),
+            submitted_at=submission.submitted_at, fault=reason.strip(),
+        )  # fmt: skip
 
 
 if __name__ == "__main__":
