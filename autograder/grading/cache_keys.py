@@ -7,6 +7,7 @@ import hashlib
 import importlib.metadata
 import json
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
@@ -84,8 +85,6 @@ def kit_used(lab: str) -> list[Path]:
 @cache
 def library_versions() -> str:
     """Python and the libraries whose version can change a result."""
-    import sys
-
     versions = [f"{name} {importlib.metadata.version(name)}" for name in _LIBRARIES]
     return ", ".join([f"python {sys.version_info.major}.{sys.version_info.minor}", *versions])
 
@@ -138,7 +137,11 @@ def _code_and_text(source: str) -> tuple[str, str]:
     """Digests of a file's code, and of what its misconceptions cost and tell people. Comments count for neither."""
     tree, told = ast.parse(source), []
     for node in tree.body:
-        marks = [mark for mark in getattr(node, "decorator_list", []) if _is_misconception(mark)]
+        marks = [
+            mark
+            for mark in getattr(node, "decorator_list", [])
+            if isinstance(mark, ast.Call) and getattr(mark.func, "attr", "") == "misconception"
+        ]
         told += [ast.dump(node)] if marks else []
         for mark in marks:
             mark.keywords = [keyword for keyword in mark.keywords if keyword.arg not in _TOLD]
@@ -149,14 +152,6 @@ def _code_and_text(source: str) -> tuple[str, str]:
 
 #: The arguments of ``question.misconception`` that change only points and words.
 _TOLD = ("costs", "because", "hint", "card")
-
-
-def _is_misconception(mark: ast.expr) -> bool:
-    return (
-        isinstance(mark, ast.Call)
-        and isinstance(mark.func, ast.Attribute)
-        and mark.func.attr == "misconception"
-    )
 
 
 def changed_parts(before: Context, after: Context) -> list[str]:

@@ -63,6 +63,7 @@ def with_cell_error(
     cell, error = next(((c, e) for c, e in failed if defines(c.run, lacking)), (None, ""))
     if cell is None:
         return question
+    label, place = cell.grade_id or f"cell number {cell.number}", _PLACE.fullmatch(error)
     whose = "A cell that it needs" if set(answers).isdisjoint(cell.answers) else "Its cell"
     return replace(
         question,
@@ -70,7 +71,7 @@ def with_cell_error(
         misconception=None,
         hint=None,
         cause=whole_sentences(f"{whose} did not run: {error}"),
-        error=_with_its_line(error, cell),
+        error=f"in {label}, line {place[2]}: {place[3]}\n{place[1]}" if place else f"in {label}\n{error}",
         did_not_run=True,
     )
 
@@ -102,11 +103,3 @@ def _told(question: QuestionResult, message: str, instead: str) -> tuple[TestRes
     return tuple(
         replace(test, message=instead) if test.message == message else test for test in question.tests
     )
-
-
-def _with_its_line(error: str, cell: Cell) -> str:
-    """A cell's error with its place first, as in a call's error."""
-    label = cell.grade_id or f"cell number {cell.number}"
-    if match := _PLACE.fullmatch(error):
-        return f"in {label}, line {match[2]}: {match[3]}\n{match[1]}"
-    return f"in {label}\n{error}"

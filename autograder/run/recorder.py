@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import traceback
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -190,7 +190,10 @@ class Recorder:
                 for result in self.store.all(self.lab)
                 if not result.fault
             )
-            write_demos({path.parent / one.demo_address for one in places.values() if one.demo_address})
+            for page in {path.parent / one.demo_address for one in places.values() if one.demo_address}:
+                with contextlib.suppress(OSError):  # without a demo's data, the report does not link to it
+                    if not page.exists():
+                        write_atomically(page, bundle.page(page.stem))
             known = known_answers(self.lab)
             build_report(results, lab_spec, self.out, known_answers=known, remarks=sentences)
             self.files.made([path], source)
@@ -251,14 +254,6 @@ def _written(result: SubmissionResult) -> dict[str, str]:
         if name in names:
             answers[name] = cell.get("source", "")
     return answers
-
-
-def write_demos(pages: Iterable[Path]) -> None:
-    """Write the missing pages of demos."""
-    for page in pages:
-        if not page.exists():
-            with contextlib.suppress(OSError):  # without a demo's data, the report does not link to it
-                write_atomically(page, bundle.page(page.stem))
 
 
 def known_answers(lab: str) -> Iterator[str]:

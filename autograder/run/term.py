@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -208,28 +208,31 @@ def gather(out: Path, store: ResultStore, progress: Progress = iter) -> Term:
 def _lab(lab: str, out: Path, store: ResultStore) -> tuple[Lab, list[Entry]]:
     """A lab and the entries of its folders."""
     lab_spec, due, results = spec(lab), settings().due(lab), list[SubmissionResult]()
+    most = lab_spec.max_score + sum(points for _, points in lab_spec.written)
     marks, entries = entered_marks(lab, out, store.keys(lab)), list[Entry]()
     for result in store.all(lab):
-        entries.append(_entry(result, marks_of(marks, result.student), lab_spec))
+        entries.append(_entry(result, marks_of(marks, result.student), lab_spec, most))
         results.append(replace(result, notebook=""))
     words = f"{settings().local(due):%d %B %Y, %H:%M}" if due is not None else ""
-    return Lab(lab, lab_spec.title, _most(lab_spec), words, remarks(lab, results, marks)), entries
+    return Lab(lab, lab_spec.title, most, words, remarks(lab, results, marks)), entries
 
 
-def _most(lab_spec: LabSpec) -> float:
-    return lab_spec.max_score + sum(most for _, most in lab_spec.written)
-
-
-def _entry(result: SubmissionResult, marks: TeacherMarks, lab_spec: LabSpec) -> Entry:
+def _entry(result: SubmissionResult, marks: TeacherMarks, lab_spec: LabSpec, most: float) -> Entry:
     """A lab's entry in the term: the result with a person's marks."""
     final = final_points(result, lab_spec, marks, test_cells(lab_spec))
-    written = dict(lab_spec.written)
-    due, came = settings().due(result.lab), parse_time(result.submitted_at or "")
+    written, due = dict(lab_spec.written), settings().due(result.lab)
+    came = parse_time(result.submitted_at or "")
     after_due = (came - due).total_seconds() if due is not None and came is not None else 0.0
+    ideas = []
+    for question in result.questions if result.readable and not result.fault else ():
+        lost = question.max_points - final.questions[question.name].final
+        if lost > 1e-9 or question.misconception:
+            title = question.misconception or question.cause or ""
+            ideas.append(Idea(result.lab, question.name, title, max(0.0, lost)))
     return Entry(
         status=result.status,
         points=0.0 if result.fault else final.total,
-        most=_most(lab_spec),
+        most=most,
         waiting=sum(written[name] for name in final.waiting),
         late_penalty=final.late_penalty,
         seconds_late=marks.seconds_late,
@@ -239,19 +242,8 @@ def _entry(result: SubmissionResult, marks: TeacherMarks, lab_spec: LabSpec) -> 
         fault=bool(result.fault),
         earlier=result.is_outdated,
         folder=result.student,
-        ideas=tuple(_ideas(result, {name: cell.final for name, cell in final.questions.items()})),
+        ideas=tuple(ideas),
     )
-
-
-def _ideas(result: SubmissionResult, points: dict[str, float]) -> Iterator[Idea]:
-    """The questions that lost points, each with its cause, and every recognised misconception."""
-    if result.fault or not result.readable:
-        return
-    for question in result.questions:
-        lost = question.max_points - points.get(question.name, question.points)
-        if lost > 1e-9 or question.misconception:
-            title = question.misconception or question.cause or ""
-            yield Idea(result.lab, question.name, title, max(0.0, lost))
 
 
 def render_term(term: Term, out: Path) -> str:
