@@ -19,7 +19,7 @@ import json
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from coursekit.checks.compare import Outcome
@@ -163,8 +163,12 @@ class Grader:
         failed = failed_cells(repaired, run.outcomes)
         questions = tuple(with_cell_error(one, repaired, self.template, failed) for one in run.questions)
         lacking = names_not_made(questions, repaired)
-        if not task.salt:  # a live attempt's verdict does not wait for this
-            questions = tuple(self._with_generated_name(one, run.unnamed) for one in questions)
+        # Descriptions of slips, where an edit of a right answer behaves the same. A live attempt's verdict does not wait for them.
+        generated = {
+            name: JudgeClock().tried(partial(generated_name, self.lab, name, seen), "")
+            for name, seen in ({} if task.salt else run.unnamed).items()
+        }
+        questions = tuple(replace(one, generated=generated.get(one.name, one.generated)) for one in questions)
         untested = (note for note in run.notes if note.endswith(_UNTIL))
         choices = (*repaired.choices, *_defined_again(repaired, self.template, questions), *untested)
         a_cell_failed = any(outcome.status == "error" for outcome in run.outcomes)
@@ -346,16 +350,6 @@ class Grader:
         seen = _seen_called(session, judged, names, passed)
         points = 0.0 if seen and settings().forbidden == "zero" else question.points
         return replace(question, forbidden=seen, points=points)
-
-    def _with_generated_name(
-        self, question: QuestionResult, unnamed: Mapping[str, Mapping[int, Outcome]]
-    ) -> QuestionResult:
-        """The question with a description of its slip, if an edit of a right answer behaves the same. Errors are ignored."""
-        if question.name not in unnamed:
-            return question
-        seen = unnamed[question.name]
-        said = JudgeClock().tried(lambda: generated_name(self.lab, question.name, seen), "")
-        return replace(question, generated=said)
 
 
 def _seen_called(

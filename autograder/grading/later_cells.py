@@ -60,18 +60,16 @@ def _made(node: ast.stmt) -> Iterator[tuple[str, str]]:
         match part:
             case ast.Global(names=names):
                 yield from ((name, "") for name in names)
-            case ast.Import() | ast.ImportFrom() if not isinstance(node, DEFINITIONS):
-                for alias in part.names:
-                    yield alias.asname or alias.name.split(".")[0], _import(part, alias)
+            case ast.Import(names=aliases) if not isinstance(node, DEFINITIONS):
+                for alias in aliases:
+                    package = alias.name.split(".")[0]
+                    yield alias.asname or package, alias.name if alias.asname else package
+            case ast.ImportFrom(names=aliases) if not isinstance(node, DEFINITIONS):
+                for alias in aliases:
+                    yield alias.asname or alias.name, f"{part.level}{part.module}.{alias.name}"
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if not isinstance(node, DEFINITIONS):
                 yield name, ""
     if isinstance(node, DEFINITIONS):
         yield node.name, ""
     elif isinstance(node, ast.If):
         yield from (made for inner in node.body for made in _made(inner))
-
-
-def _import(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
-    if isinstance(node, ast.Import):
-        return alias.name if alias.asname else alias.name.split(".")[0]
-    return f"{node.level}{node.module}.{alias.name}"

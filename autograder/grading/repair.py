@@ -341,7 +341,10 @@ def _student_cell(cell: dict[str, Any], place: int | None, template: Template, r
     if run.strip() in template.skipped_sources:
         run = ""
     elif run and place is not None and cell["id"] in template.skipped:
-        run = _few_definitions(run, result)
+        result.figures_code += len(run)
+        if result.figures_code > MAX_FIGURES_CODE:
+            result.note("figure too long")
+        run = definitions_of(run) if result.figures_code <= MAX_FIGURES_CODE else ""
     made = Cell(node, grade_id, run if run.strip() else "", place=place)
     if master is not None and grade_id is None and kind == "markdown":
         made.added = _added_text(source, master.source)
@@ -369,15 +372,6 @@ def _pictures(attachments: Any, result: Repaired) -> dict[str, dict[str, str]]:
             continue
         result.note("pictures")
     return kept
-
-
-def _few_definitions(source: str, result: Repaired) -> str:
-    """The definitions of a changed figure cell, whose other code does not run; "" with a note if it is too long to read."""
-    result.figures_code += len(source)
-    if result.figures_code > MAX_FIGURES_CODE:
-        result.note("figure too long")
-        return ""
-    return definitions_of(source)
 
 
 def _put_back_given(result: Repaired, template: Template) -> set[str]:

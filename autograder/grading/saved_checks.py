@@ -18,16 +18,13 @@ LONGEST = 2000
 
 def saved_checks(outputs: Iterable[Any]) -> dict[str, list[tuple[bool, str]]]:
     """Question -> (whether it holds, line) of each line of its last card. ``outputs`` has the outputs of each cell."""
-    return {question: [*_lines(marks)] for question, marks in _cards(outputs)}
-
-
-def _cards(outputs: Iterable[Any]) -> Iterator[tuple[str, list[Any]]]:
-    for of_cell in outputs:
-        for output in of_cell[:MOST] if isinstance(of_cell, list) else ():
-            data = output.get("data") if isinstance(output, dict) else None
-            match data.get(MIME) if isinstance(data, dict) else None:
-                case {"question": str(question), "marks": list(marks)}:
-                    yield question, marks[:MOST]
+    cards = {}
+    for output in (output for cell in outputs if isinstance(cell, list) for output in cell[:MOST]):
+        data = output.get("data") if isinstance(output, dict) else None
+        match data.get(MIME) if isinstance(data, dict) else None:
+            case {"question": str(question), "marks": list(marks)}:
+                cards[question] = [*_lines(marks[:MOST])]
+    return cards
 
 
 def _lines(marks: list[Any]) -> Iterator[tuple[bool, str]]:

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import takewhile
 from types import FrameType
 from typing import TypeVar
@@ -99,18 +99,11 @@ def _refuse_half_imported(last: str) -> None:
 @contextmanager
 def _memory_bounded() -> Iterator[None]:
     """Allow this process ``JUDGING_BYTES`` more of memory, if the kernel tells how much it has."""
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            held = int(file.read().split()[0]) * resource.getpagesize()
-    except OSError:
-        yield
-        return
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    bound = held + JUDGING_BYTES
-    if any(limit != resource.RLIM_INFINITY and limit <= bound for limit in (soft, hard)):
-        yield
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
+    with suppress(OSError), open("/proc/self/statm", "rb") as file:
+        bound = int(file.read().split()[0]) * resource.getpagesize() + JUDGING_BYTES
+        if all(limit == resource.RLIM_INFINITY or limit > bound for limit in (soft, hard)):
+            resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
     try:
         yield
     finally:

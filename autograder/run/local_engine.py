@@ -70,13 +70,11 @@ class ForkedWorker(Worker):
         zygote.close()  # the forked process has it
         self._send(assignment)
 
-    def _wait(self, seconds: float) -> bool:
+    def _end(self, seconds: float) -> None:
         self.forked.join(seconds)
-        return self.forked.exitcode is not None
-
-    def _kill(self) -> None:
-        self.forked.kill()
-        self.forked.join()
+        if self.forked.exitcode is None:
+            self.forked.kill()
+            self.forked.join()
 
 
 def _serve_in_copy(descriptor: int, zygote: Zygote, keep: list[int]) -> None:

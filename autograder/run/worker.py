@@ -189,20 +189,14 @@ class Worker:
         """End the worker, by force if it does not end itself."""
         self._send(None)
         self.connection.close()
-        if not self._wait(5):
-            self._kill()
+        self._end(5)
 
-    def _wait(self, seconds: float) -> bool:
-        """Whether the worker's process ends within ``seconds``."""
+    def _end(self, seconds: float) -> None:
         try:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:
-            return False
-        return True
-
-    def _kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
+            self.process.kill()
+            self.process.wait()
 
 
 class Attempts:
