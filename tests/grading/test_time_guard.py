@@ -48,25 +48,17 @@ def test_a_process_that_nothing_stops_is_ended():
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode == 1
 
 
-def test_only_the_trusted_sides_own_time_counts(monkeypatch):
-    monkeypatch.setattr(time_guard, "JUDGING_SECONDS", 0.2)
-    with time_guard.judging():
-        time.sleep(0.5)
-    with pytest.raises(time_guard.JudgedTooLong), time_guard.judging():
-        while True:
-            pass
-    with time_guard.judging():
-        pass
-
-
 def test_all_that_is_judged_of_one_question_has_one_clock_of_which_each_test_leaves_half():
+    """Only the trusted side's own time counts, not that for which it waits."""
     clock = time_guard.JudgeClock(0.4)
-    with pytest.raises(time_guard.JudgedTooLong), clock.judging():
+    with clock.judging():
+        time.sleep(0.5)
+    with pytest.raises(JudgedTooLong), clock.judging():
         while True:
             pass
     assert 0.1 < clock.left < 0.25
     clock.left = 0
-    with pytest.raises(time_guard.JudgedTooLong), clock.judging():
+    with pytest.raises(JudgedTooLong), clock.judging():
         raise AssertionError("nothing is judged any more")
 
 

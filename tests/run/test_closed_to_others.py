@@ -52,28 +52,27 @@ def test_the_kits_copy_can_be_read_by_everybody_whatever_the_umask(tmp_path):
     assert visible.open_to_all(str(tmp_path / "kit/coursekit"))
 
 
-@needs_root
-def test_kit_and_data_that_only_root_may_read_are_there_in_the_sandbox(closed):
-    with (
-        Zygote(closed / "coursekit", [closed / "data/set"], modules=()) as zygote,
-        zygote.session() as session,
-    ):
-        [outcome] = session.run_cells([("cell", SOURCE)])
-    assert outcome.error == ""
+PROGRAM = """
+import sys
+from pathlib import Path
+from autograder.sandbox.host.session import Zygote
+home, source, least = Path(sys.argv[1]), *sys.argv[2:]
+with Zygote(home / "coursekit", [home / "data/set"], modules=(), least=least) as zygote, zygote.session() as session:
+    [outcome] = session.run_cells([("cell", source)])
+    print(outcome.error or "fine")
+"""
 
 
 @needs_root
-def test_they_are_there_without_namespaces_too(closed):
-    program = (
-        "import sys\nfrom pathlib import Path\nfrom autograder.sandbox.host.session import Zygote\n"
-        "home = Path(sys.argv[1])\n"
-        "with Zygote(home / 'coursekit', [home / 'data/set'], modules=(), least='reduced') as zygote:\n"
-        "    with zygote.session() as session:\n"
-        "        [outcome] = session.run_cells([('cell', sys.argv[2])])\n"
-        "        print(outcome.error or 'fine')\n"
-    )
-    words = ["-m", "tests.fixtures.plain_container", "--", sys.executable, "-c", program, str(closed), SOURCE]
-    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize(
+    ("least", "place"),
+    [("namespaces", ()), ("reduced", ("-m", "tests.fixtures.plain_container", "--", sys.executable))],
+)
+def test_kit_and_data_that_only_root_may_read_are_there_in_the_sandbox_with_namespaces_and_without(
+    closed, least, place
+):
+    words = [sys.executable, *place, "-c", PROGRAM, str(closed), SOURCE, least]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.stdout == "fine\n", done.stdout + done.stderr
 
 
