@@ -1,4 +1,4 @@
-"""A simulated class holds the submissions that it says it holds."""
+"""A simulated class holds the submissions that it says it holds, and its right answers get full points in the sandbox."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import random
 import pytest
 
 from autograder.audit.simulate import kinds_of, pick, simulate
-from autograder.course.masters import lab_name, solution_sources
+from autograder.course.masters import all_labs, lab_name, solution_sources
 from autograder.errors import UserError
 from autograder.questions.engine.answers import answers_of
+from autograder.run.pipeline import run
+from autograder.sandbox.jail.namespaces import probe
+from tests.fixtures.frozen_course import hand_in
 
 LAB = lab_name("01")
 
@@ -48,3 +51,25 @@ def test_a_class_has_as_many_different_students_as_asked_for_and_is_the_same_for
     assert list(first) != list(simulate(LAB, 400, tmp_path / "three", seed=2))
     with pytest.raises(UserError, match="not empty"):
         simulate(LAB, 3, tmp_path / "one")
+
+
+#: Labs whose answers take and return other kinds of values: arrays, texts, the modules of a whole translator. The audit judges every
+#: right answer without a sandbox, and the classes of labs 01 and 07 are graded elsewhere.
+KINDS = ("00", "04", "12")
+
+
+@pytest.mark.skipif(probe() is not None, reason=str(probe()))
+@pytest.mark.xdist_group("right_answers")
+@pytest.mark.parametrize(
+    "lab",
+    [lab if lab[:2] in KINDS else pytest.param(lab, marks=pytest.mark.proof) for lab in all_labs()],
+)
+def test_right_answers_get_full_points(lab, tmp_path):
+    """The sandbox keeps a graded answer under another name, and arguments and results travel."""
+    for name in ("honest", "another style"):
+        hand_in(tmp_path / "submitted", name, kinds_of(lab)[name](random.Random(1)), lab)
+    results = run(lab, tmp_path / "submitted", tmp_path / "out", jobs=1).results
+    failed = [
+        (q.name, t.name, t.message) for r in results for q in r.questions for t in q.tests if not t.passed
+    ]
+    assert failed == [] and [result.score for result in results] == [20, 20]

@@ -1,4 +1,4 @@
-"""A value that keeps a hidden test busy for ever costs its author that test, and the class nothing."""
+"""What never ends costs its author that test or question, and the class nothing (see also the class of accidents)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ import numpy as np
 import pytest
 
 from autograder.grading import time_guard
-from autograder.grading.grader import run_tests
+from autograder.grading.grader import Judged, endless_in, run_tests, start_turn
 from autograder.grading.time_guard import JUDGING_BYTES, HalfImported, JudgedTooLong, judging
 from autograder.judging.run import HiddenTest
+from autograder.results import QuestionResult
+from autograder.sandbox.host.cells import part_to_rerun
 from autograder.sandbox.host.student import Student
+from autograder.sandbox.limits import Limits
 
 
 def test_a_test_that_never_ends_on_a_value_is_stopped_and_the_others_count(monkeypatch):
@@ -121,3 +124,39 @@ def test_where_memory_ends_an_import_in_the_middle_nothing_more_is_judged_in_thi
 def test_an_import_that_is_not_there_spoils_nothing():
     with judging(), pytest.raises(ImportError):
         importlib.import_module("no_such" + "_package")
+
+
+def test_each_question_leaves_the_later_turns_what_is_theirs():
+    reserved: list[float] = []
+    session = SimpleNamespace(limits=Limits(total_seconds=40), start_question=reserved.append)
+    for turn in range(4):
+        start_turn(cast(Any, session), turn, 4)
+    assert reserved == [7.5, 5.0, 2.5, 0.0]
+
+
+def test_an_answer_that_builds_on_an_endless_one_is_endless_too():
+    statuses = {"split_heads": "crashed", "multi_head_attention": "timed-out"}
+    judged = {
+        name: Judged(QuestionResult(name, 0, 1, ()), status=status) for name, status in statuses.items()
+    }
+    assert endless_in("08_multi_head", judged) == {"multi_head_attention", "MultiHeadAttention"}
+
+
+CELL = "import math\nx = 1; y = f(x)\n\n\n@cache\ndef g():\n    return 1\n\n\nfor i in g():\n    while True:\n        pass"
+
+
+def test_of_an_interrupted_cell_all_runs_again_that_stands_before_the_statement():
+    rest = {1: "", 2: "import math\n", 7: "import math\nx = 1; y = f(x)\n\n\n", 12: CELL.partition("for")[0]}
+    assert {line: part_to_rerun(CELL, line) for line in rest} == rest
+    assert part_to_rerun("é = 1; loop()", 1) == ""
+    assert part_to_rerun("x = 1\né = 2; loop(\n)", 3) == "x = 1\né = 2; "
+
+
+def test_of_a_cell_that_ended_its_process_the_harmless_part_runs_again():
+    rest = {
+        "import os\nEPS = 1e-9\nx = f()\nos._exit(0)": "import os\n\nEPS = 1e-09",
+        "kept = globals().get('f')\ncheck('f', f)": "kept = globals().get('f')",
+        "class A:\n    pass\n\n\nA()": "class A:\n    pass",
+        **{"%time f()": "", "f(": "", "# nothing": ""},
+    }
+    assert {source: part_to_rerun(source, 0) for source in rest} == rest
