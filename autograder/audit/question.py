@@ -57,19 +57,14 @@ class AnswerAudit:
     card: tuple[str, ...] = ()
 
     @property
-    def failed(self) -> list[tuple[str, str]]:
-        """(name, message) of the failed tests."""
-        return [(run.test.name, run.result.message) for run in self.runs if not run.result.passed]
-
-    @property
     def fault(self) -> str:
         """What is wrong with its result in the hidden tests, in words; "" if nothing is."""
         if self.kind == "worthless":
             share = self.points / self.max_points
             return f"it earns {share:.0%}" if share > MAX_FOR_NOTHING else ""
         if self.kind != "misconception":
-            failed = "; ".join(f"{name}: {message}" for name, message in self.failed)
-            return failed if self.points < self.max_points else ""
+            failed = (f"{one.test.name}: {one.result.message}" for one in self.runs if not one.result.passed)
+            return "; ".join(failed) if self.points < self.max_points else ""
         return "it passes every test" if self.points >= self.max_points else self.trouble
 
 

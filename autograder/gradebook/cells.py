@@ -85,15 +85,13 @@ def _received_checksums(saved: NotebookNode) -> dict[str, str]:
 
 def _question_of(spec: LabSpec, cells: list[NotebookNode]) -> dict[str, str]:
     """Test cell -> question: the cell that holds a question's points is called ``test_<question>`` or like the question."""
-    questions = {name for name, _ in spec.questions}
-    tests = [
+    tests = {
         cell.metadata.nbgrader["grade_id"]
         for cell in cells
         if is_grade(cell) and not is_solution(cell) and cell.cell_type == "code"
-    ]
-    matched = {name: name.removeprefix("test_") for name in tests if name.removeprefix("test_") in questions}
-    unmatched = sorted(questions - set(matched.values()))
-    if unmatched:
+    }
+    matched = {cell: name for name, _ in spec.questions for cell in (name, f"test_{name}") if cell in tests}
+    if unmatched := sorted({name for name, _ in spec.questions} - set(matched.values())):
         raise GradingError(
             f"Lab {spec.name} has no test cell for {', '.join(unmatched)}: correct its master and build it again."
         )

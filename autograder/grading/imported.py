@@ -112,7 +112,10 @@ def judged_beside(
         shown = [{"output_type": "error"}]
     node = nbformat.from_dict({**cell, "outputs": shown})
     node.metadata.nbgrader.points = points
-    message = _error_to_show(outcome.error, code)
+    message, hidden = outcome.error, hidden_lines(code)
+    place = re.search(r"\(line (\d+): ", message)
+    if message and hidden and (place is None or int(place[1]) in hidden):
+        message = _HIDDEN  # it may name a line that students were not given
     try:
         score = float(determine_grade(node)[0] or 0.0)
     except (ValueError, KeyError):  # nbgrader itself stops here
@@ -121,11 +124,3 @@ def judged_beside(
     return QuestionResult(
         name, score, points, (TestResult(BESIDE, score == points, "" if score == points else message),)
     )
-
-
-def _error_to_show(error: str, code: str) -> str:
-    """A cell's error as its student may see it, without lines that the student was not given."""
-    place, hidden = re.search(r"\(line (\d+): ", error), hidden_lines(code)
-    if not hidden or not error or (place and int(place[1]) not in hidden):
-        return error
-    return _HIDDEN

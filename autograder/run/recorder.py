@@ -1,8 +1,15 @@
-"""The only writer of results: writes gradebook, notebook, feedback, and last the store."""
+"""The only writer of results: writes gradebook, notebook, feedback, and last the store.
+
+nbgrader's exchange needs two more files beside a feedback page: the submission's time and secret. A submission through the
+exchange contains ``submission_secret.txt``. Feedback is released under a name made from this secret, which nobody else
+knows. Other submissions have no secret. A random one is made for them: it keeps the release from stopping, and nobody can
+find their page.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import traceback
 from collections.abc import Collection, Iterator, Sequence
@@ -19,6 +26,7 @@ from autograder.files import (
     autograded_notebook,
     feedback_page,
     folder_name,
+    read_plain,
     report_page,
     write_atomically,
     write_autograded,
@@ -30,10 +38,13 @@ from autograder.grading.submissions import Submission
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.places import places_of
 from autograder.results import EARLIER_NOTE, FAULT_NOTE, NOT_GRADED_AGAIN, SubmissionResult
-from autograder.run.recorder import SECRET, TIME, secret_of, write_beside
 from autograder.run.remarks import remarks
 from autograder.run.stale_pages import Files, digest_of_marks
 from autograder.run.store import ResultStore
+
+SECRET, TIME = "submission_secret.txt", "timestamp.txt"
+#: The most characters of a secret that are read; nbgrader's has 128.
+_LONGEST = 4096
 
 
 def open_gradebook(lab: str, out: Path) -> GradebookWriter:
@@ -265,3 +276,18 @@ def known_answers(lab: str) -> Iterator[str]:
         for answers in by.values():
             yield from filter(None, map(source_of, answers))
     yield from solution_sources(lab).values()
+
+
+def secret_of(lab: str, student: str, submitted: Path | None) -> str:
+    """The secret in the submission's folder, or a new one if there is none or it cannot be read."""
+    with contextlib.suppress(OSError, ValueError):
+        text = read_plain(submitted / SECRET, _LONGEST + 1).decode("ascii") if submitted else ""
+        if text.strip() and len(text) <= _LONGEST:
+            return text
+    return hashlib.sha256(f"{settings().salt}\0{lab}\0{student}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def write_beside(folder: Path, secret: str, submitted_at: str) -> None:
+    """Write both files into a student's folder; an unknown time is written as "unknown"."""
+    write_atomically(folder / SECRET, secret)
+    write_atomically(folder / TIME, (submitted_at or "unknown") + "\n")

@@ -76,5 +76,4 @@ def _lab_digest(lab: str) -> str:
 #: The modules that write the pages, and those that they may import.
 _WRITERS = (
     "errors.py", "files.py", "results.py", "statuses.toml", "course", "gradebook", "pages", "run/recorder.py",
-    "run/exchange_files.py",
 )  # fmt: skip
