@@ -99,7 +99,6 @@ def _with_written(question: QuestionResult, repaired: Repaired, answers: Sequenc
 
 
 def _told(question: QuestionResult, message: str, instead: str) -> tuple[TestResult, ...]:
-    """The question's tests, with another sentence in place of ``message``."""
     return tuple(
         replace(test, message=instead) if test.message == message else test for test in question.tests
     )

@@ -87,7 +87,6 @@ class ImportedGrader(Grader):
 def _judged(
     runs: Sequence[TestRun], name: str, points: float, cells: Sequence[tuple[str, str]]
 ) -> QuestionResult:
-    """A question's result from the runs of its cell's hidden tests."""
     shown = shown_error_of(runs, cells)
     failed = next((run.result.message for run in runs if not run.result.passed), "")
     cause = f"It raises an error: {shown.splitlines()[-1]}." if shown else failed[:1].upper() + failed[1:]

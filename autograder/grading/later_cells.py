@@ -37,7 +37,6 @@ def last_change(cells: Sequence[str], given: Collection[str]) -> int:
 
 
 def _adds(node: ast.stmt) -> bool:
-    """Whether a statement only binds names."""
     match node:
         case ast.ImportFrom(names=names):
             return all(alias.name != "*" for alias in names)

@@ -315,7 +315,6 @@ def _is_locked(master: NotebookNode) -> bool:
 
 
 def _locked_cell(grade_id: str, template: Template) -> Cell:
-    """A cell that runs the master's source."""
     node = nbformat.from_dict(dict(template.named[grade_id]))
     run = template.test_code.get(grade_id, node.source) if node.cell_type == "code" else ""
     return Cell(node, grade_id, run, place=template.places[grade_id])

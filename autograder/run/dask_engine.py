@@ -142,7 +142,6 @@ def _cause_of(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def _client(address: str, jobs: int) -> Iterator[tuple[Client, str]]:
-    """A client, and the scheduler's address."""
     with contextlib.ExitStack() as stack:
         stack.enter_context(dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}))
         # This module says in a sentence what is lost; Dask's log would add pages of tracebacks.

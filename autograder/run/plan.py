@@ -29,23 +29,22 @@ def make_plan(
 
     ``keys`` (student -> digests of notebook and context) and the context ``before`` are the last run's.
     """
+    parts = ", ".join(changed_parts(before, context)) if before else ""
     to_grade, unchanged, reasons = [], [], {}
     for notebook in notebooks:
-        student, now = notebook.submission.student, (notebook.digest, context.combined_digest)
-        if notebook.digest and not force and keys.get(student) == now:
+        student, old = notebook.submission.student, keys.get(notebook.submission.student)
+        if notebook.digest and not force and old == (notebook.digest, context.combined_digest):
             unchanged.append(student)
+            continue
+        to_grade.append(notebook)
+        if force:
+            reasons[student] = "asked for"
+        elif old is None:
+            reasons[student] = "new"
+        elif old == ("", ""):
+            reasons[student] = "the grader had failed on it"
+        elif old[0] != notebook.digest:
+            reasons[student] = "the notebook changed"
         else:
-            to_grade.append(notebook)
-            reasons[student] = "asked for" if force else _why(keys.get(student), notebook, before, context)
+            reasons[student] = f"changed: {parts}" if parts else "an earlier run stood under other conditions"
     return Plan(tuple(to_grade), tuple(unchanged), reasons)
-
-
-def _why(old: tuple[str, str] | None, notebook: Notebook, before: Context | None, context: Context) -> str:
-    if old is None:
-        return "new"
-    if old == ("", ""):
-        return "the grader had failed on it"
-    if old[0] != notebook.digest:
-        return "the notebook changed"
-    parts = changed_parts(before, context) if before else []
-    return f"changed: {', '.join(parts)}" if parts else "an earlier run stood under other conditions"

@@ -150,6 +150,5 @@ def _encoded(name: str) -> str:
 
 
 def _decoded(stored: str) -> str:
-    """The inverse of ``_encoded``."""
     name: str = json.loads(stored) if stored.startswith('"') else stored
     return name

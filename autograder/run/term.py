@@ -206,7 +206,6 @@ def gather(out: Path, store: ResultStore, progress: Progress = iter) -> Term:
 
 
 def _lab(lab: str, out: Path, store: ResultStore) -> tuple[Lab, list[Entry]]:
-    """A lab and the entries of its folders."""
     lab_spec, due, results = spec(lab), settings().due(lab), list[SubmissionResult]()
     most = lab_spec.max_score + sum(points for _, points in lab_spec.written)
     marks, entries = entered_marks(lab, out, store.keys(lab)), list[Entry]()
