@@ -113,8 +113,7 @@ class GradebookWriter:
             notebook_id = self._find_or_create(session, student, result.submitted_at)
             self._save_rows(session, api.Grade, notebook_id, grade)
             self._save_rows(session, api.Comment, notebook_id, comment)
-            self._apply_policy(session, {student: result.student}, student)
-            return self._read_marks(session, student)[student]
+            return self._marks(session, {student: result.student}, student)[student]
 
     def overrule(self, student: str, question: str, points: float, comment: str) -> bool:
         """Enter a manual score and comment for a question, as Formgrader would. Returns whether the student has a row for it."""
@@ -133,46 +132,69 @@ class GradebookWriter:
     def all_marks(self) -> dict[str, TeacherMarks]:
         """Stored name -> the marks that people entered, for every student with a submission of the lab."""
         with self._transaction() as session:
-            return self._read_marks(session)
+            return self._marks(session, None)
 
     def agrees(self, result: SubmissionResult, marks: TeacherMarks) -> bool:
         """Whether the automatic scores in the gradebook are those of the result."""
         wanted, there = _auto_scores(self.lab, result, {}), marks.automatic
         return all(name in there and there[name] == wanted[name] for name in self.lab.question_of)
 
-    def apply_policy(self, students: Iterable[str] = ()) -> None:
-        """Update extensions and late penalties of all submissions.
+    def apply_policy(self, students: Iterable[str] = ()) -> dict[str, TeacherMarks]:
+        """Update extensions and late penalties of all submissions. Returns ``all_marks``.
 
         ``students`` are the class's names, because the course's extensions use these and not the stored names.
         """
         with self._transaction() as session:
-            self._apply_policy(session, {folder_name(student): student for student in students})
+            marks = self._marks(session, {folder_name(student): student for student in students})
             has_rule = None if self._late_penalty is None else "by the course"
             self._note_policy(session, "penalties", "", has_rule, self._last_policy(session))
+        return marks
 
-    def _apply_policy(self, session: Session, called: Mapping[str, str], *only: str) -> None:
-        """Update extensions and late penalties of all submissions, or of one student's. ``called``: stored name -> name."""
+    def _marks(
+        self, session: Session, called: Mapping[str, str] | None, *only: str
+    ) -> dict[str, TeacherMarks]:
+        """Stored name -> marks that people entered, for all submissions or one student's.
+
+        With ``called`` (stored name -> name), the course's policy updates extensions and late penalties first. The number of
+        queries does not depend on that of students.
+        """
         last_policy, rows = self._last_policy(session), self._submissions(session, *only)
-        grades = self._rows(session, api.Grade, [row.notebook_id for row in rows])
+        mine, marks = [row.notebook_id for row in rows], dict[str, TeacherMarks]()
+        grades, comments = (self._rows(session, model, mine) for model in (api.Grade, api.Comment))
         for row in rows:
-            own = self._extension(called.get(row.student_id, row.student_id))
-            longer = self._settled(session, ("extension", row.student_id), own, row.extension, last_policy)
-            if longer != row.extension:
-                session.execute(update(api.SubmittedAssignment), [{"id": row.id, "extension": longer}])
-            penalty = row.late_submission_penalty
-            if self._late_penalty is not None:
-                cells = grades[row.notebook_id].values()
-                points = (CellPoints(g.auto_score, g.manual_score, g.extra_credit or 0.0) for g in cells)
+            own, notes = grades[row.notebook_id].items(), comments[row.notebook_id].items()
+            longer, penalty = row.extension, row.late_submission_penalty
+            if called is not None:
+                granted = self._extension(called.get(row.student_id, row.student_id))
+                longer = self._settled(session, ("extension", row.student_id), granted, longer, last_policy)
+            due = None if row.duedate is None else row.duedate + (longer or datetime.timedelta())
+            came = row.timestamp
+            late = 0.0 if due is None or came is None else max(0.0, (came - due).total_seconds())
+            if called is not None and self._late_penalty is not None:
+                points = (CellPoints(g.auto_score, g.manual_score, g.extra_credit or 0.0) for _, g in own)
                 total = sum(cell.final for cell in points)
-                due, late = _due_and_late(row, longer)
                 penalty = self._late_penalty(total, late, due) if due and late > 0 else None
                 if penalty is not None:
                     penalty = min(max(float(penalty), 0.0), total)  # as nbgrader limits it
-            elif ("penalties", "") in last_policy:
+            elif called is not None and ("penalties", "") in last_policy:
                 penalty = None
+            if longer != row.extension:
+                session.execute(update(api.SubmittedAssignment), [{"id": row.id, "extension": longer}])
             if penalty != row.late_submission_penalty:
                 changed = {"id": row.notebook_id, "late_submission_penalty": penalty}
                 session.execute(update(api.SubmittedNotebook), [changed])
+            marks[row.student_id] = TeacherMarks(
+                scores={n: g.manual_score for n, g in own if g.manual_score is not None},
+                comments={n: c.manual_comment for n, c in notes if c.manual_comment},
+                extra_credit={n: g.extra_credit for n, g in own if g.extra_credit},
+                waiting=tuple(sorted(n for n, g in own if g.needs_manual_grade)),
+                seconds_late=late,
+                due=due,
+                late_penalty=float(penalty or 0.0),
+                received=came,
+                automatic={n: g.auto_score for n, g in own},
+            )
+        return marks
 
     def _write_due(self, session: Session, due: datetime.datetime | None) -> None:
         assignment = api.Assignment
@@ -265,27 +287,6 @@ class GradebookWriter:
         if changed:
             session.execute(update(model), changed)
 
-    def _read_marks(self, session: Session, *only: str) -> dict[str, TeacherMarks]:
-        """Stored name -> marks that people entered. Makes three queries for any number of students."""
-        rows, marks = self._submissions(session, *only), dict[str, TeacherMarks]()
-        mine = [row.notebook_id for row in rows]
-        grades, comments = (self._rows(session, model, mine) for model in (api.Grade, api.Comment))
-        for row in rows:
-            own, notes = grades[row.notebook_id].items(), comments[row.notebook_id].items()
-            due, late = _due_and_late(row, row.extension)
-            marks[row.student_id] = TeacherMarks(
-                scores={n: g.manual_score for n, g in own if g.manual_score is not None},
-                comments={n: c.manual_comment for n, c in notes if c.manual_comment},
-                extra_credit={n: g.extra_credit for n, g in own if g.extra_credit},
-                waiting=tuple(sorted(n for n, g in own if g.needs_manual_grade)),
-                seconds_late=late,
-                due=due,
-                late_penalty=float(row.late_submission_penalty or 0.0),
-                received=row.timestamp,
-                automatic={n: g.auto_score for n, g in own},
-            )
-        return marks
-
     @contextmanager
     def _transaction(self) -> Iterator[Session]:
         """One transaction. The database's errors are raised as GradingError in one sentence."""
@@ -349,14 +350,6 @@ def _untouched(lab: LabCells, result: SubmissionResult) -> dict[str, bool]:
             except UnicodeEncodeError:  # a lone surrogate: the cell was changed
                 untouched[grade_id] = False
     return untouched
-
-
-def _due_and_late(row: Any, extension: datetime.timedelta | None) -> tuple[datetime.datetime | None, float]:
-    """When a row of ``_submissions`` was due, with the extension, and how many seconds later it came in."""
-    if row.duedate is None:
-        return None, 0.0
-    due: datetime.datetime = row.duedate + (extension or datetime.timedelta())
-    return due, 0.0 if row.timestamp is None else max(0.0, (row.timestamp - due).total_seconds())
 
 
 def marks_of(entered: Mapping[str, TeacherMarks], student: str) -> TeacherMarks:

@@ -67,8 +67,7 @@ def entered_marks(lab: str, out: Path, graded: Collection[str]) -> dict[str, Tea
     path, marks = out / "gradebook.db", dict[str, TeacherMarks]()
     if path.is_file():
         with open_gradebook(lab, out) as gradebook:
-            gradebook.apply_policy(graded)
-            marks = gradebook.all_marks()
+            marks = gradebook.apply_policy(graded)
     lost = sorted(student for student in graded if folder_name(student) not in marks)
     if lost:
         raise UserError(
@@ -158,8 +157,7 @@ class Recorder:
         changed, or a file or row may be missing. Returns the class report, all results without notebooks, and the marks
         that people entered.
         """
-        self.gradebook.apply_policy(self.store.keys(self.lab))
-        marks = self.gradebook.all_marks()
+        marks = self.gradebook.apply_policy(self.store.keys(self.lab))
         results, sources = [], []
         for result, digest in self.store.all_with_digests(self.lab):
             try:

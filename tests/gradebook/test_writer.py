@@ -151,7 +151,7 @@ def test_a_failure_halfway_leaves_nothing_of_the_submission(
         def breaks(*_: Any) -> None:
             raise RuntimeError("power cut")
 
-        monkeypatch.setattr(writer, "_apply_policy", breaks)
+        monkeypatch.setattr(writer, "_marks", breaks)
         with pytest.raises(RuntimeError):
             writer.write(make_result("ada", 4, 6))
         with pytest.raises(RuntimeError):
