@@ -10,7 +10,7 @@ import datetime
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ LatePenalty = Callable[[float, float, datetime.datetime], float | None]
 Extension = Callable[[str], datetime.timedelta | None]
 
 
-class GradebookWriter:
+class GradebookWriter(AbstractContextManager["GradebookWriter"]):
     """The only writer of a ``gradebook.db``: a context manager, one for each lab and run.
 
     ``due`` (UTC, without a zone), ``extension`` and ``late_penalty`` come from the course's policy. Without a value from the
@@ -74,9 +74,6 @@ class GradebookWriter:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> GradebookWriter:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()

@@ -215,7 +215,7 @@ def repair(raw: bytes, template: Template) -> Repaired:
         if master is not None and grade_id is not None and _is_locked(master):
             made = _restored(cell, grade_id, template, result)
         else:
-            made = [_student_cell(cell, place, template, result)]
+            made = [_student_cell(cell, place, grade_id, template, result)]
         for one in made:
             one.number = number
         result.cells += made
@@ -325,28 +325,27 @@ def kept_name(question: str) -> str:
     return f"__graded_{question}__"
 
 
-def _student_cell(cell: dict[str, Any], place: int | None, template: Template, result: Repaired) -> Cell:
+def _student_cell(
+    cell: dict[str, Any], place: int | None, grade_id: str | None, template: Template, result: Repaired
+) -> Cell:
     """A student's cell: an answer, a master's cell that may be changed, or an added cell."""
     kind, source = cell["kind"], cell["source"]
-    master = None if place is None else template.cells[place]
-    grade_id = None if master is None else _name_of(master)
-    if master is not None and grade_id is not None and kind != master.cell_type:
-        result.note("read as code" if master.cell_type == "code" else "read as text", grade_id)
-        kind = master.cell_type
-    node = _new_node(kind, source)
-    if kind != "code" and (pictures := _pictures(cell["attachments"], result)):
-        node["attachments"] = nbformat.from_dict(pictures)
-    run = source if kind == "code" else ""
-    if run.strip() in template.skipped_sources:
-        run = ""
-    elif run and place is not None and cell["id"] in template.skipped:
-        result.figures_code += len(run)
-        if result.figures_code > MAX_FIGURES_CODE:
-            result.note("figure too long")
-        run = definitions_of(run) if result.figures_code <= MAX_FIGURES_CODE else ""
-    made = Cell(node, grade_id, run if run.strip() else "", place=place)
-    if master is not None and grade_id is None and kind == "markdown":
-        made.added = _added_text(source, master.source)
+    if grade_id is not None and kind != template.named[grade_id].cell_type:
+        kind = template.named[grade_id].cell_type
+        result.note("read as code" if kind == "code" else "read as text", grade_id)
+    made = Cell(_new_node(kind, source), grade_id, place=place)
+    if kind == "code" and source.strip() not in template.skipped_sources:
+        made.run = source if source.strip() else ""
+        if made.run and place is not None and cell["id"] in template.skipped:
+            result.figures_code += len(source)
+            if result.figures_code > MAX_FIGURES_CODE:
+                result.note("figure too long")
+            made.run = definitions_of(source) if result.figures_code <= MAX_FIGURES_CODE else ""
+    elif kind != "code":
+        if pictures := _pictures(cell["attachments"], result):
+            made.node["attachments"] = nbformat.from_dict(pictures)
+        if kind == "markdown" and place is not None and grade_id is None:
+            made.added = _added_text(source, template.cells[place].source)
     return made
 
 

@@ -13,6 +13,7 @@ import hashlib
 import json
 import traceback
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -77,7 +78,7 @@ def entered_marks(lab: str, out: Path, graded: Collection[str]) -> dict[str, Tea
     return marks
 
 
-class Recorder:
+class Recorder(AbstractContextManager["Recorder"]):
     """Records the results of one lab under ``out``. A submission whose recording was interrupted is graded again."""
 
     def __init__(self, lab: str, out: Path, store: ResultStore):
@@ -92,9 +93,6 @@ class Recorder:
         self.faults: list[SubmissionResult] = []
         #: student -> the submission's secret, under which nbgrader's exchange releases the page.
         self.secrets: dict[str, str] = {}
-
-    def __enter__(self) -> Recorder:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.gradebook.close()

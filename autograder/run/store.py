@@ -6,7 +6,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS made (
 """
 
 
-class ResultStore:
+class ResultStore(AbstractContextManager["ResultStore"]):
     """The finished results of an output folder. A result is stored after all files made from it.
 
     Raises GradingError, in one sentence, for errors that a person can fix.
@@ -40,9 +40,6 @@ class ResultStore:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
             self._db.executescript(_SCHEMA)
-
-    def __enter__(self) -> ResultStore:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self._db.close()
