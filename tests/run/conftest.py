@@ -87,21 +87,17 @@ def _files(out: Path) -> dict[str, bytes]:
     return {str(path.relative_to(out)): path.read_bytes() for path in paths if path.is_file()}
 
 
-def workers_left(seconds: float = 30) -> list[int]:
+def workers_left(seconds: float = 30) -> list[str]:
     """The worker processes started by these tests that have not ended after this long."""
-    deadline = time.monotonic() + seconds
-    while (running := _workers()) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return running
-
-
-def _workers() -> list[int]:
-    mark = "=".join(*STARTED_BY.items()).encode()
-    running = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
+    mark, deadline = "=".join(*STARTED_BY.items()).encode(), time.monotonic() + seconds
+    while True:
+        running = []
+        for process in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):  # it has ended, or is another user's
-                environment_of = (entry / "environ").read_bytes().split(b"\0")
-                if (entry / "comm").read_text().strip() == "grade-worker" and mark in environment_of:
-                    running.append(int(entry.name))
-    return running
+                if (process / "comm").read_text().strip() == "grade-worker":
+                    running += (
+                        [process.name] if mark in (process / "environ").read_bytes().split(b"\0") else []
+                    )
+        if not running or time.monotonic() > deadline:
+            return running
+        time.sleep(0.1)
