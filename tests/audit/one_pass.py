@@ -104,12 +104,6 @@ def _nothing_given_away(lab: str, question: str) -> Iterator[str]:
 # ----------------------------------------------------------------------------------- other answers, and none
 
 
-def _card(lab: str, question: str, answer: Any) -> list[str]:
-    """What is red on the card."""
-    verdict = judge(lab, question, in_a_notebook(answer, solution(lab)))
-    return [f"“{mark.title}” {mark.hint}" for mark in verdict.marks if not mark.passed]
-
-
 def _honest_variations(lab: str, question: str) -> Iterator[str]:
     """The right answer in another style keeps its points and its green card."""
     right = solution(lab)[question]
@@ -120,8 +114,9 @@ def _honest_variations(lab: str, question: str) -> Iterator[str]:
         answer = varied(right, styles)
         if fault := audit_answer(lab, question, 1, "alternative", "varied", answer).fault:
             yield f"right answer with {styles}: {fault}"
-        for line in _card(lab, question, answer):
-            yield f"right answer with {styles}: its card says {line}"
+        for mark in judge(lab, question, in_a_notebook(answer, solution(lab))).marks:
+            if not mark.passed:
+                yield f"right answer with {styles}: its card says “{mark.title}” {mark.hint}"
 
 
 def _few(question: str) -> list[str]:

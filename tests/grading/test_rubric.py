@@ -7,8 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from autograder.course import policy_file
-from autograder.course.policy import LabPolicy, Settings
 from autograder.errors import UserError
 from autograder.grading.diagnosis import diagnose
 from autograder.grading.rubric import points_earned
@@ -34,20 +32,15 @@ def in_place(x, y, query, sigma):
     return result
 
 
-@pytest.fixture
-def with_rubric():
-    def with_rubric(costs):
-        policy_file.use(Settings(salt="a salt", labs={"07": LabPolicy(rubric={QUESTION: costs})}))
-
-    before = policy_file._chosen
-    yield with_rubric
-    policy_file.use(before)
+def cost(title: str, points: int) -> str:
+    """A policy."""
+    return f'[labs.07.rubric.{QUESTION}]\n"{title}" = {points}\n'
 
 
-def test_who_makes_another_slip_on_top_does_not_fare_better(with_rubric):
+def test_who_makes_another_slip_on_top_does_not_fare_better(course_at):
     runs = run_question(LAB, QUESTION, student_with_answer(LAB, QUESTION, sigma_not_squared_and_rounded))
     assert diagnose(LAB, QUESTION, runs) is None and points_earned(LAB, QUESTION, POINTS, runs, None) <= 2.0
-    with_rubric({"σ is not squared": 3})
+    course_at(cost("σ is not squared", 3))
     assert points_earned(LAB, QUESTION, POINTS, runs, None) == 0.0
 
 
@@ -57,7 +50,7 @@ def test_a_rule_that_was_not_tested_is_not_broken():
     assert points_earned(LAB, QUESTION, POINTS, unrun, None) == POINTS
 
 
-def test_a_cost_for_no_misconception_stops_before_anything_is_graded(with_rubric):
-    with_rubric({"σ is squared": 1})
+def test_a_cost_for_no_misconception_stops_before_anything_is_graded(course_at):
+    course_at(cost("σ is squared", 1))
     with pytest.raises(UserError, match="no misconception of “kernel_smooth”"):
         check_lab(LAB)

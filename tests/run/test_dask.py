@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 
@@ -113,20 +114,14 @@ def test_what_a_cluster_lacks_is_a_sentence_each(monkeypatch, capsys):
     assert capsys.readouterr().err.startswith("The Dask scheduler at there has no workers: start some.")
 
 
-class Lost:
-    """A client whose scheduler ends when it is asked for something."""
-
-    def register_plugin(self, plugin: object) -> None:
-        raise distributed.CancelledError
-
-
 def test_a_scheduler_that_is_lost_and_a_worker_without_room_are_a_sentence_each(monkeypatch):
-    graders = object.__new__(dask_engine.Graders)
+    graders, lost = object.__new__(dask_engine.Graders), Mock()
+    lost.register_plugin.side_effect = distributed.CancelledError
     monkeypatch.setattr(dask_engine, "Graders", lambda assignment: graders)
     with pytest.raises(
         GradingError, match=r"there was lost \(the connection ended\): what was graded is kept"
     ):
-        next(dask_engine._results(cast(Any, Lost()), "there", cast(Any, None), iter(())))
+        next(dask_engine._results(cast(Any, lost), "there", cast(Any, None), iter(())))
     graders.trouble = OSError(errno.ENOSPC, "No space left on device")
     monkeypatch.setattr(
         dask_engine, "get_worker", lambda: SimpleNamespace(plugins={"g": graders}, address="tcp://w")

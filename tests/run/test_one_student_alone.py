@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -133,18 +134,13 @@ def test_where_the_grader_fails_on_a_later_attempt_the_earlier_one_keeps_its_tim
 
 
 def test_a_sandbox_that_refuses_one_submission_after_others_went_well_costs_that_one_alone():
-    class Task:
-        submission = submissions.Submission("eve", None)
-
-    class Assignment:
-        lab, sandbox = LAB, True
-
-    attempts = Attempts(Assignment())
-    assert attempts.failed(Task(), "cannot", "no room") is None
+    task = SimpleNamespace(submission=submissions.Submission("eve", None))
+    attempts = Attempts(SimpleNamespace(lab=LAB))
+    assert attempts.failed(task, "cannot", "no room") is None
     with pytest.raises(GradingError):
-        attempts.failed(Task(), "cannot", "no room")
+        attempts.failed(task, "cannot", "no room")
     attempts.any_done = True
-    result = attempts.failed(Task(), "cannot", "no room")
+    result = attempts.failed(task, "cannot", "no room")
     assert result is not None and result.fault == "no room"
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from autograder.grading.cache_keys import Context
-from autograder.grading.submissions import MISSING, Notebook, Submission, find_submissions, read_class
+from autograder.grading.submissions import MISSING, Submission, find_submissions, read_class
 from autograder.run.pipeline import _tasks
-from autograder.run.plan import Plan, make_plan
+from autograder.run.plan import make_plan
 from tests.fixtures.frozen_course import LAB
 
 CONTEXT = Context(LAB, {"limits": "1"}, {"softmax": "1"})
@@ -28,15 +28,12 @@ def class_(tmp_path: Path) -> list[Submission]:
     return find_submissions(tmp_path / "submitted", LAB)
 
 
-def tasks(plan: Plan, out: Path) -> dict[str, Notebook]:
-    return {task.submission.student: task.notebook for task in _tasks(plan, LAB, out, force=False)}
-
-
 def test_bytes_are_let_go_of_and_read_again_when_it_is_their_turn(class_, tmp_path):
     notebooks = read_class(class_, LAB)
     assert not any(notebook.raw for notebook in notebooks)
     class_[0].path.write_text("another attempt")
-    graded = tasks(make_plan(notebooks, {}, None, CONTEXT), tmp_path / "out")
+    plan = make_plan(notebooks, {}, None, CONTEXT)
+    graded = {t.submission.student: t.notebook for t in _tasks(plan, LAB, tmp_path / "out", force=False)}
     assert (graded["ada"].raw, graded["bo"].raw) == (b"another attempt", b"b")
     assert graded["ada"].digest != notebooks[0].digest
     assert graded["cleo"].digest == MISSING and "not a plain file" in graded["dora"].trouble
