@@ -339,43 +339,31 @@ class Grader:
     def _watched(self, session: Session, judged: Judged, kit: Sequence[str]) -> QuestionResult:
         """The question with the forbidden functions or ``kit`` parts that its answer calls, if reading the code found none.
 
-        The passed tests run once more. Their values, statuses and time-outs do not count.
+        The passed tests run once more. Their values, statuses and time-outs do not count. At most one name is shown: the
+        student's process reports the calls, and a list could encode a hidden input.
         """
         question = judged.result
         names = (*names_forbidden(self.lab, question.name), *kit)
         if not names or question.forbidden or not question.points:
             return question
-        tests = zip(tests_of(self.lab)[question.name], question.tests, strict=True)
-        passed = [test for test, result in tests if result.passed]
-        seen = _seen_called(session, judged, names, passed)
-        points = 0.0 if seen and settings().forbidden == "zero" else question.points
-        return replace(question, forbidden=seen, points=points)
-
-
-def _seen_called(
-    session: Session, judged: Judged, names: Sequence[str], tests: Sequence[HiddenTest]
-) -> tuple[str, ...]:
-    """A library function of ``names`` that the student's code calls while these tests run.
-
-    At most one is returned: the student's process reports the calls, and a list could encode a hidden input.
-    """
-    question = judged.result.name
-    try:
-        session.start_question(reserved=0.0)
-        if not session.stand_after(judged.after) or not session.student(question).watch(names):
-            return ()
-        student = session.student(_graded_name(session, question))
-        clock, until = JudgeClock(WATCH_SECONDS), time.monotonic() + WATCH_SECONDS
-        for test in tests:
-            with clock.judging():
-                run_test(test, student)
-            if time.monotonic() > until:
-                break
-        return tuple(
-            KIT_PARTS if name.startswith("coursekit.") else name for name in student.watched(names)[:1]
-        )
-    except (Exception, JudgedTooLong):  # the answer has its grade already
-        return ()
+        try:
+            session.start_question(reserved=0.0)
+            if not session.stand_after(judged.after) or not session.student(question.name).watch(names):
+                return question
+            student = session.student(_graded_name(session, question.name))
+            clock, until = JudgeClock(WATCH_SECONDS), time.monotonic() + WATCH_SECONDS
+            for test, result in zip(tests_of(self.lab)[question.name], question.tests, strict=True):
+                if result.passed and time.monotonic() <= until:
+                    with clock.judging():
+                        run_test(test, student)
+            seen = student.watched(names)[:1]
+        except (Exception, JudgedTooLong):  # the answer has its grade already
+            return question
+        if not seen:
+            return question
+        called = KIT_PARTS if seen[0].startswith("coursekit.") else seen[0]
+        points = 0.0 if settings().forbidden == "zero" else question.points
+        return replace(question, forbidden=(called,), points=points)
 
 
 def _asks_a_person(question: QuestionResult) -> str:

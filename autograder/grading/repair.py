@@ -174,12 +174,10 @@ def parse(raw: bytes) -> list[dict[str, Any]]:
         raise Unreadable("The notebook has no cells.")
     if len(cells) > MAX_CELLS:
         raise Unreadable(f"The notebook has {len(cells):,} cells; at most {MAX_CELLS:,} are read.")
-    return [cell for cell in map(_plain_cell, cells) if cell is not None]
+    return [_plain_cell(cell) for cell in cells if isinstance(cell, dict)]
 
 
-def _plain_cell(cell: Any) -> dict[str, Any] | None:
-    if not isinstance(cell, dict):
-        return None
+def _plain_cell(cell: dict[str, Any]) -> dict[str, Any]:
     kind = cell.get("cell_type")
     source = cell.get("source", "")
     if isinstance(source, list):

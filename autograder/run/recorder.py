@@ -41,7 +41,7 @@ from autograder.pages.places import places_of
 from autograder.results import EARLIER_NOTE, FAULT_NOTE, NOT_GRADED_AGAIN, SubmissionResult
 from autograder.run.remarks import remarks
 from autograder.run.stale_pages import Files, digest_of_marks
-from autograder.run.store import ResultStore
+from autograder.run.store import ResultStore, digest_of_result
 
 SECRET, TIME = "submission_secret.txt", "timestamp.txt"
 #: The most characters of a secret that are read; nbgrader's has 128.
@@ -143,12 +143,8 @@ class Recorder(AbstractContextManager["Recorder"]):
         again = graded_again(earlier, result)
         self.redone[result.student] = tuple(q.name for q in result.questions if q.name in again)
         marks = self.gradebook.write(result, regraded=again)
-        self._write_files(result, marks)
-        digest = self.store.put(result)
-        self.files.made(
-            self._files_of(result),
-            self.files.source(digest, digest_of_marks(marks), self._secret(result.student)),
-        )
+        self._write_files(result, digest_of_result(result), marks)
+        self.store.put(result)
 
     def finish(self) -> tuple[Path, list[SubmissionResult], dict[str, TeacherMarks]]:
         """Make outdated files and rows again, also for results that stayed: the gradebook or the course's rules may have
@@ -175,11 +171,7 @@ class Recorder(AbstractContextManager["Recorder"]):
         if not self.gradebook.agrees(result, entered):
             entered = self.gradebook.write(result, regraded=())
             marks[folder_name(result.student)] = entered
-        source = self.files.source(digest, digest_of_marks(entered), self._secret(result.student))
-        if not self.files.are_current(self._files_of(result), source):
-            self._write_files(result, entered)
-            self.files.made(self._files_of(result), source)
-        return source
+        return self._write_files(result, digest, entered)
 
     def _report(self, marks: dict[str, TeacherMarks], sources: list[str], sentences: tuple[str, ...]) -> Path:
         """The path of the class report, which is made again unless it is current."""
@@ -207,23 +199,22 @@ class Recorder(AbstractContextManager["Recorder"]):
         self.files.save()
         return path
 
-    def _write_files(self, result: SubmissionResult, marks: TeacherMarks) -> None:
-        notebook = write_autograded(result, self.out)
-        page = self.feedback.write(result, marks)
-        secret = self._secret(result.student)
-        write_beside(page.parent, secret, result.submitted_at)
-        if notebook is not None:  # nbgrader's own Generate Feedback reads it there
-            write_atomically(notebook.with_name(SECRET), secret)
-
-    def _secret(self, student: str) -> str:
-        """The submission's secret; for a student outside this run, the one written before."""
-        page = feedback_page(self.out, student, self.lab)
-        return self.secrets.get(student) or secret_of(self.lab, student, page.parent)
-
-    def _files_of(self, result: SubmissionResult) -> list[Path]:
-        notebook = autograded_notebook(self.out, result.student, result.lab)
-        page = feedback_page(self.out, result.student, result.lab)
-        return [notebook, notebook.with_name(TIME), page, page.with_name(SECRET)]
+    def _write_files(self, result: SubmissionResult, digest: str, marks: TeacherMarks) -> str:
+        """Write a result's notebook and page unless they are current. Returns the digest of their sources."""
+        page = feedback_page(self.out, result.student, self.lab)
+        # For a student outside this run, the secret is the one written before.
+        secret = self.secrets.get(result.student) or secret_of(self.lab, result.student, page.parent)
+        source = self.files.source(digest, digest_of_marks(marks), secret)
+        notebook = autograded_notebook(self.out, result.student, self.lab)
+        paths = [notebook, notebook.with_name(TIME), page, page.with_name(SECRET)]
+        if not self.files.are_current(paths, source):
+            if (
+                write_autograded(result, self.out) is not None
+            ):  # nbgrader's own Generate Feedback reads it there
+                write_atomically(notebook.with_name(SECRET), secret)
+            write_beside(self.feedback.write(result, marks).parent, secret, result.submitted_at)
+            self.files.made(paths, source)
+        return source
 
 
 def _unrecorded(result: SubmissionResult) -> SubmissionResult:

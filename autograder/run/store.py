@@ -77,15 +77,13 @@ class ResultStore(AbstractContextManager["ResultStore"]):
             for (text,) in self._db.execute(
                 "SELECT result FROM results WHERE lab = ? ORDER BY student", (lab,)
             ):
-                yield _result(text), _digest(text)
+                yield _result(text), hashlib.sha256(text.encode()).hexdigest()
 
-    def put(self, result: SubmissionResult) -> str:
-        """Store a finished result. Returns its digest."""
-        text = json.dumps(result.as_dict())
+    def put(self, result: SubmissionResult) -> None:
+        """Store a finished result."""
         keys = (result.keys.get("raw", ""), result.keys.get("context", ""))
         query = "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?)"
-        self._rows(query, result.lab, _encoded(result.student), *keys, text)
-        return _digest(text)
+        self._rows(query, result.lab, _encoded(result.student), *keys, _as_text(result))
 
     def made(self, lab: str) -> dict[str, tuple[str, str]]:
         """file -> (digest of its sources, digest of its content), for each file made for a lab."""
@@ -136,8 +134,13 @@ def _result(text: str) -> SubmissionResult:
     return SubmissionResult.from_dict(json.loads(text))
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def _as_text(result: SubmissionResult) -> str:
+    return json.dumps(result.as_dict())
+
+
+def digest_of_result(result: SubmissionResult) -> str:
+    """The digest that ``all_with_digests`` yields with the result once it is stored."""
+    return hashlib.sha256(_as_text(result).encode()).hexdigest()
 
 
 def _encoded(name: str) -> str:
