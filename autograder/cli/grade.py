@@ -28,9 +28,17 @@ if TYPE_CHECKING:
 
 
 def grade_and_show(
-    console: Console, lab: str, submitted: Path, out: Path, jobs: int | None, engine: str, json_file: Path | None,
-    *, force: bool = False, say_why: bool = False,
-) -> None:  # fmt: skip
+    console: Console,
+    lab: str,
+    submitted: Path,
+    out: Path,
+    jobs: int | None,
+    engine: str,
+    json_file: Path | None,
+    *,
+    force: bool = False,
+    say_why: bool = False,
+) -> None:
     """Grade, print, and write ``results.json`` (and ``json_file``). Exit status 1 if the grader itself failed."""
     if json_file is not None:
         refuse_world_readable(json_file)

@@ -26,9 +26,17 @@ from autograder.serve.service import Options, Service
 
 
 def serve(
-    console: Console, labs: Sequence[str], out: Path, address: str, port: int, url: str | None, jobs: int | None,
-    *, hub: bool, lti: bool,
-) -> None:  # fmt: skip
+    console: Console,
+    labs: Sequence[str],
+    out: Path,
+    address: str,
+    port: int,
+    url: str | None,
+    jobs: int | None,
+    *,
+    hub: bool,
+    lti: bool,
+) -> None:
     """Serve until Ctrl + C or SIGTERM."""
     logging.basicConfig(format="%(asctime)s %(message)s", force=True)
     if hub:

@@ -36,8 +36,15 @@ def pull(console: Console, name: str, lab: str, submitted: Path) -> None:
 
 
 def push(
-    console: Console, name: str, lab: str, submitted: Path, out: Path, send: bool | None, replace: Sequence[str], state: str
-) -> bool:  # fmt: skip
+    console: Console,
+    name: str,
+    lab: str,
+    submitted: Path,
+    out: Path,
+    send: bool | None,
+    replace: Sequence[str],
+    state: str,
+) -> bool:
     """Print what a push changes, and send it if requested or if done before. Returns whether everything arrived."""
     results, marks = results_and_marks(lab, out)
     with console.status(f"asking {name} …"):

@@ -28,8 +28,7 @@ from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
 from autograder.nbgrader_plugin.formgrader import address_of
 from autograder.pages.feedback import FeedbackWriter
-from autograder.run.recorder import SECRET, secret_of, write_beside
-from autograder.run.recorder import entered_marks
+from autograder.run.recorder import SECRET, entered_marks, secret_of, write_beside
 from autograder.run.store import STORE, ResultStore
 
 _NOTHING = "This submission could not be read, and there is nothing to show. {notes}"

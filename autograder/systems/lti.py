@@ -36,9 +36,9 @@ from autograder.course.class_list import read_class_list
 from autograder.course.lists import summarize_names
 from autograder.course.policy import LtiPolicy
 from autograder.course.policy_file import class_list, course_file, settings, spec
+from autograder.course.safe_cells import write_table
 from autograder.errors import UserError
 from autograder.exports.rows import graded
-from autograder.exports.tables import write_table
 from autograder.files import folder_name, lasting_secret, letters_of, parse_time
 from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks
