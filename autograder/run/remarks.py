@@ -86,9 +86,10 @@ def what_is_wrong(result: SubmissionResult) -> list[str]:
         if causes:
             questions_of.setdefault(", ".join(causes).rstrip("."), []).append(number)
     notes = result.notes[:1] if result.status != "graded" else ()
+    kept = [question.points - question.max_points for question in result.questions]
+    dearest = sorted(questions_of.items(), key=lambda cause: sum(kept[n - 1] for n in cause[1]))
     return [
-        f"{_numbered(numbers)}: {cause.removeprefix('It raises an error: ')}"
-        for cause, numbers in questions_of.items()
+        f"{_numbered(numbers)}: {cause.removeprefix('It raises an error: ')}" for cause, numbers in dearest
     ] or [plain(note).removeprefix("The cell that begins ") for note in notes]
 
 

@@ -84,10 +84,12 @@ def test_the_terminals_table_and_a_students_card_show_it():
     assert _verdict(result(), True)["questions"][0]["cause"].endswith(ERROR)
     assert result().as_json()["questions"][0]["cause"].endswith(ERROR)
     [told] = result().questions
-    needed = replace(
-        told, error="in cell number 3, line 3: x = 3 − 1", cause="A cell that it needs did not run: E."
-    )
-    assert what_is_wrong(result(questions=(needed,))) == ["Q1: cell 3 stopped: E"]
+    needed = replace(told, error="in cell number 3, line 3: x", cause="A cell that it needs did not run: E.")
+    slip = replace(told, points=told.max_points - 1, cause="The mask is ignored.")
+    assert what_is_wrong(result(questions=(slip, needed))) == [
+        "Q2: cell 3 stopped: E",
+        "Q1: The mask is ignored",
+    ]
 
 
 def test_a_teacher_is_told_what_was_chosen_and_for_how_many_more():
