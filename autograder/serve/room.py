@@ -21,6 +21,7 @@ from tornado.iostream import StreamClosedError
 from autograder.course.policy_file import class_list, spec
 from autograder.judging.run import NOT_DEFINED, NOT_WRITTEN
 from autograder.pages.places import demo_names, demo_of
+from autograder.pages.render import plain
 from autograder.results import QuestionResult
 from autograder.serve.handlers import Failure, Handler, number
 from autograder.serve.journal import Attempt, Journal
@@ -91,7 +92,9 @@ def _question(name: str, everybodys: Sequence[QuestionResult], demo: str) -> dic
     wrong = [one for one in begun if not one.is_right]
     titles = Counter(one.misconception for one in wrong if one.misconception)
     stuck = Counter(
-        next(test.name for test in one.tests if not test.passed) for one in wrong if not one.misconception
+        plain(one.error.rpartition("\n")[2], 200) or next(test.name for test in one.tests if not test.passed)
+        for one in wrong
+        if not one.misconception
     )
     return {
         "name": name,
