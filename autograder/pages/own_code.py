@@ -36,7 +36,7 @@ class Line:
 class OwnCode:
     """The shown lines, the number of further lines, and the error that a marked line raises ("" for none).
 
-    ``cell``: the name or number of the cell that stopped, if the lines are those of another cell than the answer's.
+    ``cell``: the cell that stopped, in words, if the lines are those of another cell than the answer's.
     """
 
     lines: tuple[Line, ...] = ()
@@ -76,7 +76,9 @@ def own_code(cells: Iterable[tuple[str, str]], question: QuestionResult) -> OwnC
     place = _PLACE.fullmatch(question.error)
     if question.did_not_run and not error and place and place["text"]:
         line = Line(int(place["line"]), plain(place["text"], LONGEST_LINE), marked=True)
-        return OwnCode((line,), 0, plain(place["error"], 500), place["cell"].removeprefix("cell "))
+        first = next((code.split("\n")[0] for _, code in known if place["text"] in code), "")
+        cell = f"The cell that begins `{plain(first, 80)}`" if first else place["cell"].capitalize()
+        return OwnCode((line,), 0, plain(place["error"], 500), cell)
     if not sources:
         return OwnCode()
     hidden = _doc_strings(source)

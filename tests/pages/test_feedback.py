@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -157,8 +158,11 @@ def test_a_cell_that_stops_several_functions_gives_its_card_the_title(
         QuestionResult(name, 0, most, (TestResult("t", False),), error=error, did_not_run=True)
         for name, most in (("one_hot", 4), ("softmax", 6))
     )
-    text = read(writer.page(make_result("ada", questions=questions))).text
-    assert "Cell number 3 stopped" in text and "−10" in text
+    cells = [{"cell_type": "code", "metadata": {}, "source": "import tool\ntools = load()"}]
+    text = read(
+        writer.page(make_result("ada", questions=questions, notebook=json.dumps({"cells": cells})))
+    ).text
+    assert "The cell that begins import tool stopped" in text and "−10" in text
     assert "def softmax" not in text
     assert "tools = load()ValueError: no tools" in text
     assert "It stops 2 functions: ✗one_hot0 of 4 ✗softmax0 of 6" in text
