@@ -89,8 +89,9 @@ def what_is_wrong(result: SubmissionResult) -> list[str]:
     kept = [question.points - question.max_points for question in result.questions]
     dearest = sorted(questions_of.items(), key=lambda cause: sum(kept[n - 1] for n in cause[1]))
     return [
-        f"{_numbered(numbers)}: {cause.removeprefix('It raises an error: ')}" for cause, numbers in dearest
-    ] or [plain(note).removeprefix("The cell that begins ") for note in notes]
+        f"{_numbered(numbers)}: {cause.removeprefix('It raises an error: ').removesuffix('. Your function raised an error')}"
+        for cause, numbers in dearest
+    ] or [plain(note).removeprefix("The cell that begins ").replace(": (", " (") for note in notes]
 
 
 def _numbered(numbers: list[int]) -> str:

@@ -239,7 +239,7 @@ def test_the_screen_says_the_same_mean_as_the_report_and_who_has_no_folder_any_m
     assert "3 submissions, mean 7.0 of 10 points\n" in said
     assert "lateness takes 2 points off 1 of them, 2 at most" in said, "nobody's but the class's"
     assert f"Graded into {tmp_path} before, and without a folder now: bo." in said
-    words = "5 submissions, mean 7.0 of 10 points over the 3 that could be read\n"
+    words = "5 submissions, mean 7.0 of 10 points over the 3 read\n"
     assert words in screen((*rows, *unread), tmp_path)
     assert "1 submissions, none could be read\n" in screen(unread[:1], tmp_path)
 
