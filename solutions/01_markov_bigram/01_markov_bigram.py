@@ -317,7 +317,7 @@ with until_written():
     figure, ax = plt.subplots(figsize=(7.6, 6.6))
     heatmap(P, ALPHABET, ALPHABET, ax=ax, colorbar="probability of the next token", norm=PowerNorm(0.5))
     ax.set(title="After q comes u, three times in four", xlabel="next token", ylabel="current token")
-    ax.tick_params(axis="x", labelsize=8.5)
+    plt.setp(ax.get_xticklabels()[::27], rotation=90)  # <S> and <E>, too wide for a column
 
 # %% [markdown]
 # Take a minute with this picture. Bright columns on the left are *a*, *e* and *i*: vowels like to follow consonants. In the column

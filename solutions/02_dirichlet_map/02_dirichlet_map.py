@@ -104,7 +104,7 @@ with until_written():
         ax.set(xlabel="q", xticks=[0, 0.5, 1], yticks=[])
         ax.set_title(f"{k} heads of {n}", fontsize=10.5, weight="normal")
     axes[0].set_ylabel("belief")
-    axes[1].legend(loc="upper left", fontsize=9)
+    axes[3].legend(loc="upper left", fontsize=9)
     figure.suptitle("More tosses narrow the belief; mode and mean part, then draw together", x=0.01, ha="left", weight="bold")
 
 # %% [markdown]

@@ -65,7 +65,7 @@ for T, style, colour in [(21, "o-", ORANGE), (6, "s-", BLUE)]:
     axes[0].plot(t, t, style, color=colour, ms=4, label=f"{T} words")
     axes[1].plot(t, t / (T - 1), style, color=colour, ms=4, label=f"{T} words")
 axes[0].axhspan(-2, 2, color=GREEN, alpha=0.25, lw=0)
-axes[0].text(20, 2.3, "a word vector's numbers, typically", ha="right", va="bottom", fontsize=9)
+axes[0].text(20, -0.2, "a word vector's numbers", ha="right", va="center", fontsize=9)
 axes[0].set_title("The number runs away …"), axes[0].set_ylabel("t")
 axes[1].set_title("… the fraction changes its step"), axes[1].set_ylabel("t / (T − 1)")
 for ax in axes:
