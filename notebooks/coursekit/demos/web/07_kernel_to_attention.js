@@ -204,7 +204,7 @@ function drawMap(g, state, ctx, box) {
   }], ctx);
   layer(g, "back").select("rect").on("click", (event) => pick(0, pointer(event, ctx.root)[1]));
   put(layer(g, "names"), "text", [
-    words("title", box.x, box.y - 12, ctx.W < 1150 ? "the same for all queries" : "for all queries: an attention map", { size: 20, bold: true }),
+    words("title", box.x, box.y - 12, "the same for all queries", { size: 20, bold: true }),
     words("keys", box.x + box.w / 2, box.y + box.h + 26, "keys →", { size: 18, at: "middle", ink: "soft" }),
     { ...words("queries", 0, 0, "← queries", { size: 18, at: "middle", ink: "soft" }), transform: `translate(${box.x - 16},${box.y + box.h / 2}) rotate(-90)` },
   ], ctx);
