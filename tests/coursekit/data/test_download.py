@@ -6,10 +6,8 @@ import gzip
 import hashlib
 import io
 import socket
-import threading
 import zipfile
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from coursekit import data
@@ -19,142 +17,92 @@ from coursekit.data.download import Remote, fetch
 from coursekit.errors import MissingFile, UserError
 
 CONTENT = bytes(range(256)) * 800  # 204,800 bytes: several blocks
-
-
-class _Server(ThreadingHTTPServer):
-    """Serves ``content``; ``faults`` holds what goes wrong with each next request, ``log`` what was asked."""
-
-    daemon_threads = True
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.content, self.faults, self.log = CONTENT, [], []
-        self.let_go = threading.Event()
-
-    @property
-    def address(self):
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        server = self.server
-        fault = server.faults.pop(0) if server.faults else ""
-        server.log.append(self.path)
-        if isinstance(fault, int):
-            return self.send_error(fault)
-        body = server.content
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if fault in ("truncate", "stall"):
-            self.close_connection = True
-            body = body[: len(body) // 2]
-        self.wfile.write(body)
-        if fault == "stall":
-            self.wfile.flush()
-            server.let_go.wait(60)
-        return None
-
-    def log_message(self, *_):
-        pass
+HALF, WHOLE = CONTENT[:100_000], {"Content-Length": len(CONTENT)}
 
 
 @pytest.fixture
-def server(monkeypatch, tmp_path):
+def book(server, monkeypatch, tmp_path):
+    """A file on the server; the cache is empty, and there is no mirror."""
     monkeypatch.setenv("COURSE_DATA_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(download, "_PAUSE", 0.01)
     for variable in ("COURSE_DATA_MIRROR", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(variable, raising=False)
-    server = _Server()
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    yield server
-    server.let_go.set()
-    server.shutdown()
-    server.server_close()
-
-
-def _remote(server, name="shelf/book.bin"):
-    sha = hashlib.sha256(CONTENT).hexdigest()
-    return Remote(name, f"{server.address}/public/{name}", sha, len(CONTENT))
+    server.content, sha = CONTENT, hashlib.sha256(CONTENT).hexdigest()
+    return Remote("shelf/book.bin", f"{server.address}/public/shelf/book.bin", sha, len(CONTENT))
 
 
 def _nothing_half_written(path):
     return path.read_bytes() == CONTENT and not path.with_name(path.name + ".part").exists()
 
 
-def test_a_file_is_fetched_once_and_then_read_from_the_cache_unless_it_was_changed(server):
-    path = fetch(_remote(server))
+def test_a_file_is_fetched_once_and_then_read_from_the_cache_unless_it_was_changed(server, book):
+    path = fetch(book)
     assert _nothing_half_written(path)
-    assert fetch(_remote(server)) == path and len(server.log) == 1
+    assert fetch(book) == path and len(server.asked) == 1
     path.write_bytes(CONTENT[:-1])
-    assert _nothing_half_written(fetch(_remote(server)))
-    assert len(server.log) == 2
+    assert _nothing_half_written(fetch(book)) and len(server.asked) == 2
 
 
-def test_what_goes_wrong_once_is_tried_again(server, monkeypatch):
+def test_what_goes_wrong_once_is_tried_again(server, book, monkeypatch):
     monkeypatch.setattr(download, "_TIMEOUT", 2)
-    server.faults = ["stall", 503]
-    assert _nothing_half_written(fetch(_remote(server))) and len(server.log) == 3
+    server.answers = [(200, HALF, WHOLE | {"Connection": "keep-alive"}), (503, b"", {})]  # it falls silent
+    assert _nothing_half_written(fetch(book)) and len(server.asked) == 3
 
 
 @pytest.mark.parametrize(
-    ("fault", "content", "reason", "times"),
+    ("answer", "reason", "times"),
     [
-        (404, CONTENT, "answered 404", 1),
-        ("truncate", CONTENT, "broke off", 4),
-        ("", CONTENT[::-1], "another checksum", 4),
+        ((404, b"", {}), "answered 404", 1),
+        ((200, HALF, WHOLE), "broke off", 4),
+        ((200, CONTENT[::-1], {}), "another checksum", 4),
     ],
 )
-def test_what_always_goes_wrong_is_one_sentence_and_leaves_nothing(server, fault, content, reason, times):
-    server.faults, server.content = [fault] * times, content
+def test_what_always_goes_wrong_is_one_sentence_and_leaves_nothing(server, book, answer, reason, times):
+    server.answers = [answer] * times
     with pytest.raises(MissingFile, match=reason):
-        fetch(_remote(server))
-    assert list(download.cache_folder().rglob("book*")) == [] and len(server.log) == times
+        fetch(book)
+    assert list(download.cache_folder().rglob("book*")) == [] and len(server.asked) == times
 
 
 def test_nobody_there_and_a_cache_that_cannot_be_made_are_a_sentence_that_says_what_to_do(
-    server, monkeypatch, tmp_path
+    book, monkeypatch, tmp_path
 ):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         unused = f"http://127.0.0.1:{probe.getsockname()[1]}/b.txt"
     with pytest.raises(FileNotFoundError) as raised:
-        fetch(Remote("a/b.txt", unused, "0" * 64, 5))
+        fetch(replace(book, address=unused))
     said = str(raised.value)
     assert "refused the connection" in said and "COURSE_DATA_MIRROR" in said and "\n" not in said
     with pytest.raises(MissingFile, match="there is no network"):
-        fetch(Remote("a/b.txt", "http://no-such-host.invalid/b.txt", "0" * 64, 5))
+        fetch(replace(book, address="http://no-such-host.invalid/b.txt"))
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COURSE_DATA_CACHE", str(tmp_path / "file"))
     with pytest.raises(MissingFile, match="COURSE_DATA_CACHE"):
-        fetch(_remote(server))
+        fetch(book)
 
 
-def test_a_mirror_is_asked_first_and_the_public_address_after_it(server, monkeypatch, tmp_path):
-    mirror = tmp_path / "mirror" / "shelf"
-    mirror.mkdir(parents=True)
-    (mirror / "book.bin").write_bytes(CONTENT)
+def test_a_mirror_is_asked_first_and_the_public_address_after_it(server, book, monkeypatch, tmp_path):
+    mirrored = tmp_path / "mirror" / "shelf" / "book.bin"
+    mirrored.parent.mkdir(parents=True)
+    mirrored.write_bytes(CONTENT)
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "mirror"))
-    assert fetch(_remote(server)) == mirror / "book.bin"
-    assert server.log == []
-    (mirror / "book.bin").write_bytes(b"something else")
-    cached = fetch(_remote(server))
+    assert fetch(book) == mirrored and server.asked == []
+    mirrored.write_bytes(b"something else")
+    cached = fetch(book)
     assert cached == tmp_path / "cache" / "shelf" / "book.bin"
     cached.unlink()
     monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/mirror/")
-    server.faults = [404]
-    assert _nothing_half_written(fetch(_remote(server)))
-    assert server.log[1:] == ["/mirror/shelf/book.bin", "/public/shelf/book.bin"]
+    server.answers = [(404, b"", {})]
+    assert _nothing_half_written(fetch(book))
+    assert [path for path, *_ in server.asked[1:]] == ["/mirror/shelf/book.bin", "/public/shelf/book.bin"]
 
 
 # The corpora, from small files in their formats.
 
 
 @pytest.fixture
-def shelf(server, monkeypatch, tmp_path):
+def shelf(book, monkeypatch, tmp_path):
     """``shelf(corpus, {file: content})``: small files in place of a corpus's, in a mirror folder."""
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "mirror"))
 
@@ -173,10 +121,10 @@ def shelf(server, monkeypatch, tmp_path):
 
 def test_multi30k_is_pairs_of_english_and_german_and_its_licence_is_shown(shelf, capsys):
     english, german = "A dog.\nTwo\u2028men.\n", "Ein Hund.\nZwei.\n"
-    shelf(
-        "multi30k",
-        {"train.en.gz": gzip.compress(english.encode()), "train.de.gz": gzip.compress(german.encode())},
-    )
+    packed = {
+        f"train.{kind}.gz": gzip.compress(text.encode()) for kind, text in (("en", english), ("de", german))
+    }
+    shelf("multi30k", packed)
     assert data.load("multi30k") == [("A dog.", "Ein Hund."), ("Two\u2028men.", "Zwei.")]
     assert "Flickr30k" in capsys.readouterr().out
     with pytest.raises(UserError, match="no split 'dev'"):
@@ -184,18 +132,20 @@ def test_multi30k_is_pairs_of_english_and_german_and_its_licence_is_shown(shelf,
 
 
 def test_tatoeba_holds_sentences_out_in_both_languages(shelf):
-    rows = [f"I see {number} cats.\tIch sehe {number} Katzen." for number in range(2000)]
-    rows += [f"i see {number} cats!\tKatzen sehe ich {number}." for number in range(2000)]
-    rows += [f"I can see {number} cats.\tIch sehe {number} Katzen!" for number in range(2000)]
+    alike = (
+        "I see {} cats.\tIch sehe {} Katzen.",
+        "i see {} cats!\tKatzen sehe ich {}.",
+        "I can see {} cats.\tIch sehe {} Katzen!",
+    )
+    rows = [row.format(number, number) for row in alike for number in range(2000)]
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("deu.txt", "\n".join(rows))
     shelf("tatoeba", {"deu-eng.zip": stream.getvalue()})
 
     def sides(split):
-        return list(
-            zip(*((s.lower().strip(".!") for s in pair) for pair in data.load("tatoeba", split)), strict=True)
-        )
+        pairs = data.load("tatoeba", split)
+        return [[sentence.lower().strip(".!") for sentence in side] for side in zip(*pairs, strict=True)]
 
     train, validation, test = map(sides, ("train", "validation", "test"))
     for held in (validation, test):
