@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import nbformat
 import numpy as np
 import pytest
@@ -55,14 +57,12 @@ def test_only_what_a_function_needs_is_run(course):
         "07_self_attention",
         _MASK,
         'figure = open("drawn", "w")',
-        'open("checked", "w")',
         ('triangle = open("trained", "w")\ndef half(T):\n    return T // 2', ["skip-grading"]),
         "def both(T):\n    return causal_mask(T), half(T)",
     )
     namespace, missing = definitions(path, "both")
     assert namespace["both"](4)[1] == 2 and missing == []
-    assert not [*path.parents[1].glob("*/drawn"), *path.parents[1].glob("*/checked")]
-    assert not [*path.parents[1].glob("*/trained")]
+    assert [file for file in path.parents[1].rglob("*") if file.is_file()] == [path]
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,9 @@ def test_only_what_a_function_needs_is_run(course):
         ("def causal_mask(T):\n    raise NotImplementedError()", "yours is not written yet"),
         ("def causal_mask(T):\n    return [[True]]", "yours does not pass its public checks yet"),
         ("def another(T):\n    return [[True]]", "your notebook of lab 07 does not define it"),
-        (
-            "def causal_mask(T):\n    return [[KIND]]",
-            "yours needs KIND, which could not be made from your notebook of lab 07",
-        ),
+        ("def causal_mask(T):\n    return [[KIND]]", "yours needs KIND, which could not be made from your notebook of lab 07"),
     ],
-)
+)  # fmt: skip
 def test_the_courses_version_steps_in_and_says_why(course, capsys, cell, why):
     course("07_self_attention", cell)
     assert mine("07", "causal_mask").__module__ == "coursekit.provided.p07_self_attention"
@@ -112,25 +109,17 @@ def test_a_numpy_function_of_a_student_takes_tensors_and_gives_tensors_of_their_
     assert on_tensors(own) is own, "the course's own version takes tensors as it is"
 
 
-ANSWERS = {
-    ("00_warm_up", "softmax"): (
-        "from fractions import Fraction\n\ndef softmax(x, axis=-1):\n    return [Fraction(1, 2), Fraction(1, 2)]",
-        ([1.0, 1.0],),
-    ),
-    ("07_self_attention", "causal_mask"): (
-        "def causal_mask(T):\n    return [[j <= i for j in range(T)] for i in range(T)]",
-        (3,),
-    ),
-}
-
-
-@pytest.mark.parametrize("place", ANSWERS, ids=lambda place: place[1])
-def test_lists_become_what_the_courses_own_version_returns(course, monkeypatch, place):
-    (lab, question), (source, arguments) = place, ANSWERS[place]
-    monkeypatch.setattr("coursekit.checks.earlier_labs.judge", lambda *_: type("Green", (), {"passed": True}))
-    course(lab, "import numpy as np", source)
-    function = mine(lab[:2], question)
-    result = function(*arguments)
-    assert function.__name__ == question and function.__module__.startswith("own_")
-    assert isinstance(result, torch.Tensor if question == "causal_mask" else np.ndarray)
-    assert result.dtype != object
+@pytest.mark.parametrize(
+    ("lab", "source", "asked", "kind"),
+    [
+        ("00_warm_up", "def softmax(x, axis=-1):\n    return [Fraction(1, 2)] * 2", [1.0, 1.0], np.ndarray),
+        ("07_self_attention", "def causal_mask(T):\n    return [[True], [True]]", 2, torch.Tensor),
+    ],
+)
+def test_lists_become_what_the_courses_own_version_returns(course, monkeypatch, lab, source, asked, kind):
+    monkeypatch.setattr("coursekit.checks.earlier_labs.judge", lambda *_: SimpleNamespace(passed=True))
+    course(lab, "from fractions import Fraction", source)
+    function = mine(lab[:2], source[4:].partition("(")[0])
+    assert function.__module__.startswith("own_")
+    result = function(asked)
+    assert isinstance(result, kind) and result.dtype != object
