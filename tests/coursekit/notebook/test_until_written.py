@@ -11,44 +11,34 @@ from coursekit.notebook.until_written import needs, until_written
 from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
 
 _UNWRITTEN = "def train_bpe():\n    raise NotImplementedError\n"
+_UNWRITTEN_CLASS = "class Block:\n    def __init__(self):\n        raise NotImplementedError\n"
+_READ = "import json\ndef read():\n    return json.loads('{')\nread()"
 
 
-def _run(cell: str) -> None:
+@pytest.mark.parametrize(
+    ("cell", "line", "traced"),
+    [
+        (_UNWRITTEN + "(lambda: train_bpe())()", "waits for train_bpe, which is not written yet", False),
+        (_UNWRITTEN_CLASS + "Block()", "waits for Block, which is not written yet", False),
+        ("print(merges)", "needs “merges” from a cell above", False),
+        ("def slope():\n    return mergs\nslope()", "slope uses “mergs”, which is not there yet", False),
+        (
+            "def slope():\n    return 1 / 0\nslope()",
+            "slope raised ZeroDivisionError: division by zero\n",
+            True,
+        ),
+        (_READ, "read raised JSONDecodeError: ", True),
+        ("a, b = [1]", "This cell stopped with ValueError: not enough values", True),
+        ("import torch\ntorch.zeros(1).sparse_resize_((1,), 1, 0)", "This cell stopped with ", True),
+    ],
+)
+def test_one_line_names_what_is_missing_or_failed_and_below_an_error_is_its_traceback(
+    cell, line, traced, capsys
+):
     with until_written():
         exec(compile(cell, "cell", "exec"), {"__name__": "__main__"})
-
-
-@pytest.mark.parametrize(
-    ("cell", "line"),
-    [
-        (_UNWRITTEN + "(lambda: train_bpe())()", "waits for train_bpe, which is not written yet"),
-        (
-            "class Block:\n    def __init__(self):\n        raise NotImplementedError\nBlock()",
-            "waits for Block, which is not written yet",
-        ),
-        ("print(merges)", "needs “merges” from a cell above"),
-        ("def slope():\n    return mergs\nslope()", "slope uses “mergs”, which is not there yet"),
-    ],
-)
-def test_the_line_names_what_is_missing(cell, line, capsys):
-    _run(cell)
-    out = capsys.readouterr().out
-    assert line in out and "Traceback" not in out
-
-
-@pytest.mark.parametrize(
-    ("cell", "line"),
-    [
-        ("def slope():\n    return 1 / 0\nslope()", "slope raised ZeroDivisionError: division by zero\n"),
-        ("import json\ndef read():\n    return json.loads('{')\nread()", "read raised JSONDecodeError: "),
-        ("a, b = [1]", "This cell stopped with ValueError: not enough values"),
-        ("import torch\ntorch.zeros(1).sparse_resize_((1,), 1, 0)", "This cell stopped with "),
-    ],
-)
-def test_another_error_is_said_in_a_line_that_names_the_function_with_the_traceback_below(cell, line, capsys):
-    _run(cell)
     sentence, _, below = capsys.readouterr().out.partition("Traceback (most recent call last)")
-    assert line in sentence and sentence.count("\n") == 1 and below
+    assert line in sentence and sentence.count("\n") == 1 and bool(below) == traced
 
 
 def test_interrupting_a_cell_interrupts_it():
@@ -64,22 +54,23 @@ def checked(monkeypatch):
     return record
 
 
-def _drawn(*questions: str) -> list[str]:
-    drawn = []
-    with until_written():
-        needs(*questions)
-        drawn.append("figure")
-    return drawn
-
-
 def test_a_cell_waits_while_a_check_it_needs_is_red_and_names_it(checked, capsys):
+    def is_drawn(*questions):
+        drawn = False
+        with until_written():
+            needs(*questions)
+            drawn = True
+        return drawn
+
     checked("lookup", passed=True)
     checked("softmax", passed=False)
-    assert _drawn("lookup") and not _drawn("lookup", "softmax")
+    assert is_drawn("lookup") and not is_drawn("lookup", "softmax")
     assert capsys.readouterr().out == "○ This cell waits: the check of softmax is not green yet.\n"
     checked("softmax", passed=True)
     checked("one_hot", passed=False, written=False)
-    assert _drawn("lookup", "softmax", "one_hot", "never_checked"), "what was not checked is left to the cell"
+    assert is_drawn("lookup", "softmax", "one_hot", "never_checked"), (
+        "what was not checked is left to the cell"
+    )
 
 
 def test_a_helper_whose_name_a_figure_takes_is_put_back_whatever_it_is(monkeypatch):
@@ -101,34 +92,33 @@ def test_a_helper_whose_name_a_figure_takes_is_put_back_whatever_it_is(monkeypat
     assert (notebook.loss(0), notebook.rate) == (5, 4)
 
 
-@pytest.fixture
-def in_a_figure(monkeypatch, checked):
-    """What a cell that needs ``f`` gets from it, where ``f`` is a checked answer that returns ``value``; and its name there."""
+def test_lists_of_numbers_are_arrays_in_the_cell_and_whatever_is_no_table_of_numbers_stays(
+    monkeypatch, checked
+):
     notebook = sys.modules["__main__"]
+    checked("f", passed=True)
 
-    def get(value):
-        def f(*_):
+    def in_a_figure(value):
+        """What a cell that needs an answer which returns the value gets from it."""
+
+        def f():
             return value
 
         f.__module__ = "__main__"
         monkeypatch.setattr(notebook, "f", f, raising=False)
-        checked("f", passed=True)
         seen = []
         with until_written():
             needs("f")
-            seen += [notebook.f(), notebook.f.__name__]
+            assert notebook.f.__name__ == "f"
+            seen.append(notebook.f())
             raise ValueError("no such figure")
         assert notebook.f is f, "it is back after an error, too"
-        return seen
+        return seen[0]
 
-    return get
-
-
-def test_lists_of_numbers_are_arrays_in_the_cell_and_whatever_is_no_table_of_numbers_stays(in_a_figure):
     for value in ([[True, False], [True, True]], [0.25, 0.75], [np.ones(2), np.zeros(2)]):
-        seen, name = in_a_figure(value)
-        assert isinstance(seen, np.ndarray) and np.array_equal(seen, value) and name == "f"
+        seen = in_a_figure(value)
+        assert isinstance(seen, np.ndarray) and np.array_equal(seen, value)
     for value in ([3, 1, 2], [[1, 2], [3]], ["a", "b"], [("a", 0.5)], [], {"a": [1.0]}, None):
-        assert in_a_figure(value)[0] is value
-    words, table, number = in_a_figure((["a", "b"], [[0.5, 0.5]], 3))[0]
+        assert in_a_figure(value) is value
+    words, table, number = in_a_figure((["a", "b"], [[0.5, 0.5]], 3))
     assert words == ["a", "b"] and table.shape == (1, 2) and number == 3
