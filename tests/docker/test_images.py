@@ -64,12 +64,15 @@ class Image:
         self.environment = {"PATH": "/srv/python/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
         kept = "PIP_FIND_LINKS PIP_CERT PIP_DEFAULT_TIMEOUT HTTPS_PROXY https_proxy OMP_NUM_THREADS"
         self.environment |= {name: os.environ[name] for name in kept.split() if name in os.environ}
-        self.entrypoint: list[str] = []
-        self.command: list[str] = []
+        self.starts: dict[str, list[str]] = {}
 
     def sh(self, script: str, **more: str) -> str:
         """A script as root in the image's present folder."""
         return self.machine.sh(f"cd {self.folder}\n{script}", **{**self.environment, **more})
+
+    def run(self, *words: str, **more: str) -> str:
+        """A container with these words in place of the image's command."""
+        return self.sh(shlex.join([*self.starts["ENTRYPOINT"], *words]), **more)
 
     def build(self, image: str) -> None:
         for kind, value in instructions(image):
@@ -89,10 +92,8 @@ class Image:
                         self.copy(source, target)
                 case "RUN":
                     self.sh(value)
-                case "ENTRYPOINT":
-                    self.entrypoint = json.loads(value)
-                case "CMD":
-                    self.command = json.loads(value)
+                case "ENTRYPOINT" | "CMD":
+                    self.starts[kind] = json.loads(value)
                 case _:
                     raise AssertionError(f"{kind}: this test does not know the instruction")
 
@@ -144,12 +145,10 @@ def test_the_grading_image_grades_a_class_and_names_how_it_is_isolated(image: Im
     hand_in(klass / "submitted", "ada", {}, LAB)
     hand_in(klass / "submitted", "bo", WRONG, LAB)
     (klass / "submitted" / "cleo" / LAB).mkdir(parents=True)
-    grade = shlex.join(
-        [*image.entrypoint, "grade", LAB, "--submitted", "submitted", "--out", ".", "--jobs", "1"]
-    )
     # what Docker's defaults refuse is refused; the tests' package is there for that fixture alone
     around = "env PYTHONPATH=/srv/checkout python -m tests.fixtures.plain_container -- env -u PYTHONPATH"
-    said = image.sh(f"{around} {grade}")
+    image.starts["ENTRYPOINT"] = [*around.split(), *image.starts["ENTRYPOINT"]]
+    said = image.run("grade", LAB, "--submitted", "submitted", "--out", ".", "--jobs", "1")
     rows = {row["student"]: row for row in json.loads((klass / "results.json").read_text())}
     most = spec(LAB).max_score
     assert rows["ada"]["score"] == most and 0 < rows["bo"]["score"] < most, said
@@ -166,54 +165,50 @@ def test_the_grading_image_grades_a_class_and_names_how_it_is_isolated(image: Im
 @pytest.mark.proof
 def test_the_hubs_image_starts_as_a_student_for_good(image: Image) -> None:
     image.build("hub")
-    assert image.command == ["jupyterhub-singleuser"]
+    assert image.starts["CMD"] == ["jupyterhub-singleuser"]
     look = "import getpass, os, nbgrader, jupyterlab, numpy, torch; print(getpass.getuser(), os.getuid(), os.getgroups(), os.getcwd())"
     who = {"JUPYTERHUB_USER": "ada", "NB_UID": "20001"}
-    assert (
-        image.sh(shlex.join([*image.entrypoint, "python", "-c", look]), **who)
-        == "ada 20001 [] /home/student\n"
-    )
+    assert image.run("python", "-c", look, **who) == "ada 20001 [] /home/student\n"
     kept = "import jupyterhub.singleuser; print(open('/proc/self/status').read()); open('/home/student/mine', 'w')"
-    again = image.sh(
-        shlex.join([*image.entrypoint, "python", "-c", kept]), **who
-    )  # the container started again
+    again = image.run("python", "-c", kept, **who)  # the container started again
     assert "NoNewPrivs:\t1" in again and "CapEff:\t0000000000000000" in again
     for missing in ({"NB_UID": "20001"}, {"JUPYTERHUB_USER": "bo"}, {"JUPYTERHUB_USER": "bo", "NB_UID": "0"}):
         with pytest.raises(AssertionError):
-            image.sh(shlex.join([*image.entrypoint, "id"]), **missing)
+            image.run("id", **missing)
+
+
+INSTALL = ROOT / "autograder" / "exports" / "gradescope_bundle" / "install_torch.sh"
+PYTHON = """#!/bin/sh
+[ "$1" = -c ] && exit 1
+echo "python $* in $PYTHONPATH" >> said
+exit $REACHED
+"""
+PIP = """#!/bin/sh
+[ "$1" = index ] && echo "torch (9.1)" && echo "Available versions: $VERSIONS" && exit
+echo "pip $* at $PIP_EXTRA_INDEX_URL" >> said
+"""
+UV, PIPS = "-m uv pip install --torch-backend cpu torch==9.1", "install torch==9.1"
 
 
 @pytest.mark.parametrize(
     ("versions", "reached", "wanted"),
     [
-        ("9.1+cpu, 9.1, 9.0", 0, ["install torch==9.1"]),
-        (
-            "9.1, 9.0",
-            0,
-            ["--target", "-m uv pip install --torch-backend cpu torch==9.1", "install torch==9.1"],
-        ),
-        ("19.1+cpu, 9.1", 1, ["--target", "--torch-backend cpu", "install torch==9.1"]),
+        ("9.1+cpu, 9.1, 9.0", "0", [PIPS]),
+        ("9.1, 9.0", "0", ["--target", UV, PIPS]),
+        ("19.1+cpu, 9.1", "1", ["--target", UV, PIPS]),
     ],
 )
 def test_a_build_beside_pytorchs_plain_one_is_taken_and_else_what_pip_has(
     tmp_path, versions, reached, wanted
 ):
-    script = ROOT / "autograder" / "exports" / "gradescope_bundle" / "install_torch.sh"
-    listed, said = tmp_path / "list.txt", tmp_path / "said"
-    listed.write_text("--extra-index-url https://mirror.example/cpu\nnumpy==2.0\ntorch==9.1\n")
-    for name, text in (
-        ("python", f'[ "$1" = -c ] && exit 1\necho "python $* in $PYTHONPATH" >> {said}\nexit {reached}\n'),
-        ("pip", f'[ "$1" = index ] && echo "torch (9.1)" && echo "Available versions: {versions}" && exit\n'
-                f'echo "pip $* at $PIP_EXTRA_INDEX_URL" >> {said}\n'),
-    ):  # fmt: skip
-        (tmp_path / name).write_text(f"#!/bin/sh\n{text}")
+    (tmp_path / "list").write_text("--extra-index-url https://mirror.example/cpu\nnumpy==2.0\ntorch==9.1\n")
+    for name, text in (("python", PYTHON), ("pip", PIP)):
+        (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
-    done = subprocess.run(
-        ["sh", str(script), str(listed), str(tmp_path / "python"), str(tmp_path / "pip")],
-        env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    lines = said.read_text().splitlines()
+    told = {"PATH": os.environ["PATH"], "VERSIONS": versions, "REACHED": reached}
+    words = ["sh", str(INSTALL), "list", "./python", "./pip"]
+    done = subprocess.run(words, cwd=tmp_path, env=told, capture_output=True, text=True, check=True)
+    lines = (tmp_path / "said").read_text().splitlines()
     assert [part in line for part, line in zip(wanted, lines, strict=True)] == [True] * len(wanted), lines
     assert lines[-1].endswith("at https://mirror.example/cpu")
-    assert ("could not be reached" in done.stderr) == bool(reached)
+    assert ("could not be reached" in done.stderr) == (reached == "1")
