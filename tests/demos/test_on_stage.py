@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,10 @@ IDLE = """() => {
 }"""
 
 
-@contextmanager
-def look(browser: Browser, lab: Server, file: str) -> Iterator[Page]:
+def look(browser: Browser, lab: Server, file: str) -> AbstractContextManager[Page]:
     """A file in JupyterLab, whose own errors are its own; at its end nothing was asked from elsewhere."""
     place = f"{lab.address(f'lab/tree/{file}')}&reset"
-    with opened(browser, place, own=lab.url, ready="body", hears=[]) as page:
-        yield page
+    return opened(browser, place, own=lab.url, ready="body", hears=[])
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +64,8 @@ def test_jupyterlab_shows_each_scene_of_a_demo_by_its_keys(
                 page.keyboard.press("ArrowRight")
             expect(page.locator(".cd-finding")).to_have_text(finding)
         stage = page.locator(".cd").bounding_box()
-        style = "getComputedStyle(document.querySelector('.cd')).display"
         assert stage and stage["y"] + stage["height"] <= 769 and stage["width"] > 800
-        assert page.evaluate(style) == "flex", "the style sheet is there"
+        expect(page.locator(".cd")).to_have_css("display", "flex")
 
 
 def test_jupyterlab_opens_a_demos_page_without_a_kernel(browser: Browser, lab: Server) -> None:

@@ -24,17 +24,11 @@ LABS = [path.stem for path in slides.labs()]
 EACH_DECK = [lab if lab[:2] == "07" else pytest.param(lab, marks=pytest.mark.proof) for lab in LABS]
 
 
-@pytest.fixture
-def decks(built: Path) -> Path:
-    """The decks beside the demos' pages, as they lie in the site."""
-    return built / "slides"
-
-
 def shown(
-    browser: Browser, decks: Path, lab: str, hash: str = "", screen: str = "laptop"
+    browser: Browser, built: Path, lab: str, hash: str = "", screen: str = "laptop"
 ) -> AbstractContextManager[Page]:
-    """A deck; what Chromium says of frames from a disk does not count."""
-    address = (decks / f"{lab}.html").as_uri() + hash
+    """A deck of the site; what Chromium says of frames from a disk does not count."""
+    address = (built / "slides" / f"{lab}.html").as_uri() + hash
     return opened(browser, address, screen, ready=".reveal.ready", hears=["pageerror"])
 
 
@@ -48,9 +42,9 @@ def test_a_slide_has_at_most_25_words_and_whole_sentences() -> None:
                 assert "…" not in slide["title"], lab
 
 
-def test_a_deck_shows_its_labs_demos_at_their_place_and_has_notes_everywhere(decks: Path) -> None:
+def test_a_deck_shows_its_labs_demos_at_their_place_and_has_notes_everywhere(built: Path) -> None:
     for lab in LABS:
-        page = (decks / f"{lab}.html").read_text(encoding="utf-8")
+        page = (built / "slides" / f"{lab}.html").read_text(encoding="utf-8")
         for demo in bundle.names():
             assert demo[:2] != lab[:2] or f"../demos/{demo}.html" in page
         sections = page.split("<section")[1:]
@@ -60,12 +54,10 @@ def test_a_deck_shows_its_labs_demos_at_their_place_and_has_notes_everywhere(dec
         assert "BEGIN SOLUTION" not in page and 'src="http' not in page and 'alt=""' not in page, lab
 
 
-def test_words_that_no_heading_or_cell_has_are_an_error_and_not_an_empty_slide() -> None:
-    cells = slides._book("07_self_attention").cells
+@pytest.mark.parametrize("part", [slides.section, slides.figure])
+def test_words_that_no_heading_or_cell_has_are_an_error_and_not_an_empty_slide(part) -> None:
     with pytest.raises(ValueError, match="nowhere"):
-        slides.section(cells, "nowhere")
-    with pytest.raises(ValueError, match="nowhere"):
-        slides.figure(cells, "nowhere")
+        part(slides._book("07_self_attention").cells, "nowhere")
 
 
 def test_a_flat_figure_gets_a_slides_shape_and_leaves_its_title_to_the_slide() -> None:
@@ -84,23 +76,16 @@ def test_formulas_become_shapes_and_what_is_unknown_stays_text() -> None:
     assert "<code>\\nosuchcommand{x}</code>" in slides.notes(r"$\nosuchcommand{x}$")
 
 
-def test_keys_move_the_deck_show_all_slides_and_the_presenters_view(browser: Browser, decks: Path) -> None:
-    with shown(browser, decks, "09_blocks", "#/1") as page:
+def test_keys_move_the_deck_show_all_slides_and_the_presenters_view(browser: Browser, built: Path) -> None:
+    with shown(browser, built, "09_blocks", "#/1") as page:
         with page.expect_popup() as popup:
             page.keyboard.press("s")
         notes = popup.value.locator(".speaker-controls-notes .value")
         expect(notes).to_contain_text("the residual connection")
         popup.value.close()
         last = page.evaluate("Reveal.getTotalSlides() - 1")
-        keys = (
-            ("ArrowRight", 2),
-            (" ", 3),
-            ("ArrowLeft", 2),
-            ("End", last),
-            ("ArrowRight", last),
-            ("Home", 0),
-        )
-        for key, slide in keys:
+        leads_to = {"ArrowRight": 2, " ": 3, "ArrowLeft": 2, "End": last, "PageDown": last, "Home": 0}
+        for key, slide in leads_to.items():
             page.keyboard.press(key)
             assert page.evaluate("Reveal.getIndices().h") == slide, key
         page.keyboard.press("Escape")
@@ -109,10 +94,10 @@ def test_keys_move_the_deck_show_all_slides_and_the_presenters_view(browser: Bro
 
 @pytest.mark.parametrize("name", EACH_IN_PROOF)
 def test_a_demo_in_a_slide_has_the_keys_for_each_scene_and_hands_them_back(
-    browser: Browser, decks: Path, name: str
+    browser: Browser, built: Path, name: str
 ) -> None:
     [lab] = [lab for lab in LABS if lab[:2] == name[:2]]
-    with shown(browser, decks, lab) as page:
+    with shown(browser, built, lab) as page:
         place = page.evaluate(
             "(name) => [...document.querySelectorAll('.slides > section')]"
             ".findIndex((one) => one.innerHTML.includes(`demos/${name}.html`))",
@@ -136,9 +121,9 @@ def test_a_demo_in_a_slide_has_the_keys_for_each_scene_and_hands_them_back(
 @pytest.mark.parametrize("screen", ["laptop", "phone"])
 @pytest.mark.parametrize("lab", EACH_DECK)
 def test_no_slide_runs_over_its_edge_and_axe_has_no_serious_finding(
-    browser: Browser, decks: Path, lab: str, screen: str
+    browser: Browser, built: Path, lab: str, screen: str
 ) -> None:
-    with shown(browser, decks, lab, screen=screen) as page:
+    with shown(browser, built, lab, screen=screen) as page:
         for i in range(page.evaluate("Reveal.getTotalSlides()")):
             page.evaluate("(i) => Reveal.slide(i)", i)
             over, least = page.evaluate(FIT)
@@ -146,8 +131,8 @@ def test_no_slide_runs_over_its_edge_and_axe_has_no_serious_finding(
         assert serious(page) == []
 
 
-def test_a_deck_prints_in_landscape_a_page_a_slide(browser: Browser, decks: Path, tmp_path: Path) -> None:
-    with shown(browser, decks, "06_positions", "?print-pdf") as page:
+def test_a_deck_prints_in_landscape_a_page_a_slide(browser: Browser, built: Path, tmp_path: Path) -> None:
+    with shown(browser, built, "06_positions", "?print-pdf") as page:
         page.wait_for_function("document.querySelectorAll('.pdf-page').length > 3")
         page.pdf(path=tmp_path / "deck.pdf", prefer_css_page_size=True)
         boxes = re.findall(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", (tmp_path / "deck.pdf").read_bytes())

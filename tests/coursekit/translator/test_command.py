@@ -12,7 +12,6 @@ from coursekit.translator import __main__ as command
 from coursekit.translator import model as lab_model
 from coursekit.translator.batches import sentences
 from coursekit.translator.model import load_lab_12
-from coursekit.translator.plan import Plan, plan_from
 
 TINY = "d_model=16 heads=2 d_ff=24 layers=1 vocabulary=300 warm_up=5 batch_tokens=300 epochs=2"
 ROOT = Path(__file__).resolve().parents[3]
@@ -56,11 +55,6 @@ def test_alternatives_are_best_first_and_the_file_to_ship_translates_as_the_run_
         assert command.main(["translate", str(place), "--to", "de"]) == 0
     first, second = capsys.readouterr().out.splitlines()
     assert first == second
-
-
-def test_the_plan_of_an_older_version_is_known_without_what_has_gone():
-    """As in the model that ships: how it was trained, not what it computes."""
-    assert plan_from({"corpus": "tatoeba", "optimiser": "muon", "without": ("joint",)}) == Plan("tatoeba")
 
 
 UNWRITTEN = ROOT / "notebooks" / "12_translator" / "12_translator.ipynb"
