@@ -25,12 +25,8 @@ LABS = [path.stem for path in slides.labs()]
 @pytest.fixture(scope="module")
 def served(built: Path) -> Iterator[str]:
     """The site's address on a static host, two folders below its root."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None: ...
-
-    root = built.parent.parent
-    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(root))) as server:
+    files = functools.partial(SimpleHTTPRequestHandler, directory=str(built.parent.parent))
+    with ThreadingHTTPServer(("127.0.0.1", 0), files) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/deep/course/"
         server.shutdown()
