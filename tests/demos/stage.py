@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from coursekit.demos import bundle
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, ViewportSize
 
 from tests.fixtures.jupyterlab import PATIENCE_MS
 
@@ -20,7 +20,8 @@ EACH_IN_PROOF = [
     for name in bundle.names()
 ]
 AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe.min.js"
-SCREENS = {"hall": (1920, 1080), "laptop": (1366, 768), "old": (1024, 768), "phone": (390, 844)}
+SIZES = {"hall": (1920, 1080), "laptop": (1366, 768), "old": (1024, 768), "phone": (390, 844)}
+SCREENS = {name: ViewportSize(width=width, height=height) for name, (width, height) in SIZES.items()}
 
 #: Functions of the page, which its tests evaluate: each file says what it does.
 SETTLED, FAULTS, WIDEN, MOVE, FIT = (
@@ -45,9 +46,8 @@ def opened(
 
     ``hears``: what counts, an error that was raised, or an error or a warning on the console.
     """
-    width, height = SCREENS[screen]
     page = browser.new_page(
-        viewport={"width": width, "height": height},
+        viewport=SCREENS[screen],
         color_scheme="dark" if dark else "light",
         reduced_motion="reduce" if calm else "no-preference",
     )
@@ -73,7 +73,7 @@ def address(folder: Path, name: str, hash: str = "") -> str:
     return f"{(folder / name).resolve().as_uri()}.html{'#' + hash if hash else ''}"
 
 
-def faults(page: Page, *, wider: bool = False) -> list[Any]:
+def faults(page: Page, *, wider: bool) -> list[Any]:
     """What is wrong with the page's looks, its text a little wider or as it is, once they are what they will be."""
     page.evaluate(WIDEN, wider)
     page.evaluate(SETTLED)

@@ -53,7 +53,7 @@ def test_every_scene_fits_a_lecture_hall_has_a_question_and_a_hand_can_move_it(
     """On a phone, and in a site's page there, one look at the last scene, as the page is resized."""
     with opened(browser, address(pages, name), "hall") as page:
         look_at_every_scene(page, twice=False)
-        page.set_viewport_size(dict(zip(("width", "height"), SCREENS["phone"], strict=True)))
+        page.set_viewport_size(SCREENS["phone"])
         assert faults(page, wider=True) == [], "on a phone"
         page.set_viewport_size({"width": 350, "height": 736})
         page.evaluate(SETTLED)
@@ -138,9 +138,7 @@ def test_the_address_says_what_is_shown(browser: Browser, pages: Path, name: str
     with opened(browser, address(pages, name, where)) as page:
         assert json.loads(page.evaluate("JSON.stringify(course.stage.state)")) == json.loads(shown)
     with opened(browser, address(pages, name, "scene=99&" + "&".join(f"{c}=%00x" for c in "abc"))) as page:
-        assert page.evaluate("course.stage.state.scene") == scenes(page) - 1, (
-            "nonsense opens a scene all the same"
-        )
+        assert page.evaluate("course.stage.state.scene") == scenes(page) - 1, "nonsense opens a scene, too"
 
 
 def test_a_picture_is_drawn_at_once_where_motion_is_unwanted(browser: Browser, pages: Path) -> None:
@@ -157,12 +155,7 @@ def test_a_picture_is_drawn_at_once_where_motion_is_unwanted(browser: Browser, p
 def test_07_a_brush_paints_over_cells(browser: Browser, pages: Path) -> None:
     with opened(browser, address(pages, "07_mask_painter", "scene=1")) as page:
         cells = page.locator(".scores .cells rect")
-        first, last = cells.nth(0).bounding_box(), cells.nth(2).bounding_box()
-        assert first and last
-        page.mouse.move(first["x"] + 9, first["y"] + 9)
-        page.mouse.down()
-        page.mouse.move(last["x"] + 9, last["y"] + 9, steps=12)
-        page.mouse.up()
+        cells.nth(0).drag_to(cells.nth(2), steps=12)
         assert page.evaluate("course.stage.state.mask").startswith("0001111")
         cells.nth(0).focus()
         page.keyboard.press("Enter")
@@ -225,10 +218,8 @@ def test_every_lab_has_a_demo_with_a_notebook_that_shows_it() -> None:
 
 def test_the_pictures_of_readme_and_gallery_show_what_there_is_today() -> None:
     noted, today = json.loads(MADE_FROM.read_text()), made_from()
-    assert [name for name in today if today[name] != noted.get(name)] == [], (
-        "run make pictures, and look at them"
-    )
-    assert [name for name in today if not (MADE_FROM.parent / name).is_file()] == []
+    there = {name: noted.get(name) for name in today if (MADE_FROM.parent / name).is_file()}
+    assert there == today, "run make pictures, and look at them"
 
 
 def test_demos_are_left_out_of_what_students_get(tmp_path: Path) -> None:
