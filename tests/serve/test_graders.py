@@ -18,6 +18,7 @@ from autograder.grading.task import Task
 from autograder.judging import run as judging
 from autograder.questions.engine.draw import trials_of
 from autograder.questions.engine.question import questions_of
+from autograder.results import SubmissionResult
 from autograder.run import worker
 from autograder.serve import graders
 from autograder.serve.fair_queue import FairQueue
@@ -54,16 +55,14 @@ def test_another_attempt_another_student_and_another_lab_have_other_inputs():
     assert salt_of(dataclasses.replace(FIRST, id=9, receipt="other", received=5.0)) == salts[0]
 
 
-def test_a_worker_draws_from_the_tasks_salt_and_from_the_courses_again_for_the_next(monkeypatch):
+def test_a_worker_draws_from_the_tasks_salt_and_from_the_courses_again_for_the_next():
     seen: list[float] = []
 
     class Grader:
-        zygote = None
-
-        def grade(self, task: Task) -> None:
+        def grade(self, task: Task) -> SubmissionResult:
             seen.append(drawn())
+            return SubmissionResult("ada", LAB, "missing", 0.0, 20.0, 0.0)
 
-    monkeypatch.setattr(worker, "_with_isolation", lambda result, *_: result)
     notebook = Notebook(Submission("ada", None), LAB)
     grader: Any = Grader()
     for salt in ("", salt_of(FIRST), ""):
