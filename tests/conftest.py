@@ -19,26 +19,9 @@ os.environ["PYTHONPATH"] = os.pathsep.join([sys.path[0], *filter(None, [os.envir
 import pytest
 from hypothesis import settings
 
-from tests.fixtures.browser import browser
-from tests.fixtures.frozen_course import course_at, frozen, graded, graded_class, said
-from tests.fixtures.jupyterlab import serve, visit
-from tests.fixtures.small_lab import make_result, make_spec, spec, submit
-
-__all__ = [
-    "browser",
-    "course_at",
-    "frozen",
-    "graded",
-    "graded_class",
-    "make_result",
-    "make_spec",
-    "said",
-    "serve",
-    "spec",
-    "submit",
-    "visit",
+pytest_plugins = [
+    f"tests.fixtures.{name}" for name in ("browser", "frozen_course", "jupyterlab", "small_lab")
 ]
-
 
 # No test depends on the clock of a busy machine.
 settings.register_profile("no deadline", deadline=None)
