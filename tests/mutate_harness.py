@@ -44,25 +44,14 @@ class Mutant:
 def changes(source: str) -> Iterator[tuple[str, str]]:
     """Each single change of a module as its line before and after: an operator, a number, a condition, a call, a result."""
     lines = source.splitlines()
-    annotations = {id(part) for node in ast.walk(ast.parse(source)) for part in _annotations_of(node)}
     for node in ast.walk(ast.parse(source)):
-        line = lines[node.lineno - 1] if hasattr(node, "lineno") else ""
-        if (
-            not line
-            or node.lineno != node.end_lineno
-            or line.lstrip().startswith(("elif", "@", "class ", "def "))
-        ):
+        new = _changed(node)
+        if new is None or node.lineno != node.end_lineno:
             continue
-        new = None if id(node) in annotations else _changed(node)
-        if new is not None:
+        line = lines[node.lineno - 1]
+        if not line.lstrip().startswith(("elif", "@", "class ", "def ")):
             row = line.encode()
             yield line, (row[: node.col_offset] + new.encode() + row[node.end_col_offset :]).decode()
-
-
-def _annotations_of(node: ast.AST) -> Iterator[ast.AST]:
-    for name in ("annotation", "returns"):
-        if getattr(node, name, None) is not None:
-            yield from ast.walk(getattr(node, name))
 
 
 def _changed(node: ast.AST) -> str | None:
@@ -180,20 +169,16 @@ def own_tests(mutant: Mutant) -> list[str]:
 
 
 def main() -> None:
-    mutants = draw()
-    found = {mutant: noticed(mutant, own_tests(mutant)) for mutant in _counted(mutants)}
+    mutants, found = draw(), dict[Mutant, str]()
+    for number, mutant in enumerate(mutants, start=1):
+        print(f"{number} of {len(mutants)}: {mutant.file.relative_to(TREE)}", file=sys.stderr, flush=True)
+        found[mutant] = noticed(mutant, own_tests(mutant))
     left = [mutant for mutant in mutants if not found[mutant]]
     for mutant, files in zip(left, reached(left), strict=True):
         found[mutant] = noticed(mutant, files)
     for mutant, by in found.items():
         print(f"{mutant.file.relative_to(TREE)}: {mutant.after.strip()}: {by or 'not noticed'}")
     print(f"{sum(map(bool, found.values()))} of {len(mutants)} changes noticed")
-
-
-def _counted(mutants: list[Mutant]) -> Iterator[Mutant]:
-    for number, mutant in enumerate(mutants, start=1):
-        print(f"{number} of {len(mutants)}: {mutant.file.relative_to(TREE)}", file=sys.stderr, flush=True)
-        yield mutant
 
 
 if __name__ == "__main__":
