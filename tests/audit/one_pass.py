@@ -6,11 +6,14 @@ What is found wrong is a list of sentences, each of which names the answer and w
 from __future__ import annotations
 
 import ast
+import inspect
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 from coursekit.checks import questions, time_limit
 from coursekit.checks.api import judge
 
@@ -19,7 +22,6 @@ from autograder.course.masters import solution, solution_source
 from autograder.course.policy_file import spec
 from autograder.judging.run import run_question, salt, set_salt
 from autograder.sandbox.host.student import Student
-from tests.audit.styles import REFUSED, TOGETHER, varied
 
 #: What no question asks for: it earns next to nothing, and its card is red and does not say that the function raised an error.
 RUBBISH = {
@@ -101,6 +103,96 @@ def _nothing_given_away(lab: str, question: str) -> Iterator[str]:
         yield f"a hidden test sends an answer to {name} into the sandbox"
 
 
+# --------------------------------------------------------------------- right answers in every form that lab 00 promises to take
+
+Change = Callable[[Any], Any]
+
+
+def _each(leaf: Change, sequence: Change = lambda items: items) -> Change:
+    """A change of the leaves of plain tuples and lists, and of the tuples and lists themselves."""
+
+    def change(value: Any) -> Any:
+        if type(value) in (tuple, list):
+            return sequence(type(value)(change(item) for item in value))
+        return leaf(value)
+
+    return change
+
+
+def _single(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype == np.float64:
+        return value.astype(np.float32)
+    if isinstance(value, torch.Tensor) and value.dtype == torch.float64:
+        return value.float()
+    return np.float32(value) if type(value) is float else value
+
+
+def _single_input(value: Any) -> Any:
+    return value if isinstance(value, torch.Tensor) and value.requires_grad else _single(value)
+
+
+def _tensor(value: Any) -> Any:
+    return torch.tensor(value) if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" else value
+
+
+def _result(change: Change) -> Change:
+    return lambda function: lambda *given, **named: change(function(*given, **named))
+
+
+def _arguments(change: Change) -> Change:
+    def style(function: Any) -> Any:
+        return lambda *given, **named: function(
+            *map(change, given), **{name: change(value) for name, value in named.items()}
+        )
+
+    return style
+
+
+def _other_names(function: Any) -> Any:
+    """Takes by name only what has a value by default: only those names are promised."""
+    parameters = inspect.signature(function).parameters.values()
+    promised = {p.name for p in parameters if p.default is not p.empty or p.kind is p.VAR_KEYWORD}
+
+    def renamed(*given: Any, **named: Any) -> Any:
+        if set(named) - promised:
+            raise TypeError(f"the argument is called otherwise here: {sorted(set(named) - promised)}")
+        return function(*given, **named)
+
+    return renamed
+
+
+STYLES: dict[str, Change] = {
+    "single precision at the end": _result(_each(_single)),
+    "NumPy's numbers": _result(
+        _each(lambda value: np.asarray(value)[()] if type(value) in (int, float) else value)
+    ),
+    "tensors for arrays": _result(_each(_tensor)),
+    "lists for arrays": _result(
+        _each(lambda value: value.tolist() if isinstance(value, np.ndarray) else value)
+    ),
+    "tuples for lists": _result(_each(lambda value: value, tuple)),
+    "lists for tuples": _result(_each(lambda value: value, list)),
+    "works on copies": _arguments(
+        _each(lambda value: value.copy() if isinstance(value, (np.ndarray, list, dict)) else value)
+    ),
+    "single precision on the way": _arguments(_each(_single_input)),
+    "arguments of other names": _other_names,
+}
+#: What a question's own text asks for otherwise.
+REFUSED = {
+    # the layers that these are given are in double precision
+    "attention_maps": {"single precision on the way"},
+    "cached_attention": {"single precision on the way"},
+}
+#: Every style once. Those of one line change different values, so that none hides another; other names read the signature, so
+#: they come first.
+TOGETHER = (
+    ("arguments of other names", "works on copies", "single precision at the end", "tuples for lists"),
+    ("NumPy's numbers", "tensors for arrays", "lists for tuples", "single precision on the way"),
+    ("lists for arrays",),
+)
+
+
 # ----------------------------------------------------------------------------------- other answers, and none
 
 
@@ -111,7 +203,9 @@ def _honest_variations(lab: str, question: str) -> Iterator[str]:
         return
     for together in TOGETHER:
         styles = [name for name in together if name not in REFUSED.get(question, ())]
-        answer = varied(right, styles)
+        answer = right
+        for name in styles:
+            answer = STYLES[name](answer)
         if fault := audit_answer(lab, question, 1, "alternative", "varied", answer).fault:
             yield f"right answer with {styles}: {fault}"
         for mark in judge(lab, question, in_a_notebook(answer, solution(lab))).marks:
