@@ -11,20 +11,15 @@ begins with ``honest``.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import re
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import nbformat
-from coursekit.notebook.verdict import MIME, last_verdicts
+from nbclient import NotebookClient
 
 from autograder.audit.simulate import answered
-from autograder.course.masters import is_skipped, lab_name
+from autograder.course.masters import SKIP, lab_name
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.pipeline import run
 
@@ -54,33 +49,14 @@ def planted_in(table: str) -> Planted:
     return found
 
 
-def cards_of(sources: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """What the cards of a notebook with these cells say, by question, as they are saved with it."""
-    namespace: dict[str, Any] = {"__name__": "__main__"}
-    with contextlib.redirect_stdout(io.StringIO()):
-        for source in sources:
-            with contextlib.suppress(Exception, SystemExit):
-                exec(source, namespace)
-    return {
-        name: {"question": name, "marks": [[mark.title, mark.passed, mark.hint] for mark in verdict.marks]}
-        for name, verdict in last_verdicts.items()
-    }
-
-
 def graded(lab: str, answers: Iterable[Path], out: Path) -> Sequence[SubmissionResult]:
-    """Grade a lab's answers, each as a student's notebook."""
+    """Grade a lab's answers, each as a student's notebook that was run, so that its cards are saved with it."""
     for path in answers:
         target = out / "submitted" / path.stem.partition("_")[2] / lab / f"{lab}.ipynb"
         target.parent.mkdir(parents=True)
         notebook = answered(lab, answers_in(path.read_text(encoding="utf-8")))
-        with ProcessPoolExecutor(1, get_context("spawn")) as process:
-            run_cells = [c.source for c in notebook.cells if c.cell_type == "code" and not is_skipped(c)]
-            cards = process.submit(cards_of, run_cells).result()
-        for cell in notebook.cells:
-            if record := cards.get(
-                cell.metadata.get("nbgrader", {}).get("grade_id", "").removeprefix("test_")
-            ):
-                cell.outputs = [nbformat.v4.new_output("display_data", {MIME: record})]
+        client = NotebookClient(notebook, kernel_name="python3", allow_errors=True, skip_cells_with_tag=SKIP)
+        client.execute()
         nbformat.write(notebook, target)
     return run(lab, out / "submitted", out / "graded", jobs=1).results
 
