@@ -15,9 +15,7 @@ import pytest
 from coursekit.checks import questions
 
 from autograder.course.masters import all_labs
-from autograder.course.policy_file import spec
 from autograder.course.visible_files import kit_files, kit_folder
-from autograder.questions.engine import Question
 from autograder.questions.engine.card import MAX_BYTES, card_drift, card_file, data_of, is_stored
 from autograder.questions.engine.card_code import ReachesAnAnswer, card_code
 from autograder.questions.engine.draw import outcome_of, student_answering, trials_of
@@ -26,22 +24,14 @@ from autograder.questions.engine.question import questions_of
 pytestmark = pytest.mark.xdist_group("answers")
 
 LABS = [lab for lab in all_labs() if card_file(lab).exists()]
-QUESTIONS = [
-    pytest.param(lab, name, id=f"{lab[:2]} {name}")
-    for lab in LABS
-    for name, points in spec(lab).questions
-    if points  # that these have files, and no others, is for the audit
-]
-each_question = pytest.mark.parametrize(("lab", "name"), QUESTIONS)
+QUESTIONS = [pytest.param(lab, name, id=f"{lab[:2]} {name}") for lab in LABS for name in questions_of(lab)]
 
 
 @pytest.mark.parametrize("lab", LABS)
 def test_the_data_are_those_of_the_questions_files_and_no_earlier_lab_gets_them(lab):
     assert card_drift(lab) == "" and card_file(lab).stat().st_size < MAX_BYTES
-    earlier = [other for other in all_labs() if other < lab]
-    assert card_file(lab) in kit_files(lab) and card_file(lab) not in kit_files(
-        earlier[-1] if earlier else ""
-    )
+    earlier = max((other for other in all_labs() if other < lab), default="")
+    assert card_file(lab) in kit_files(lab) and card_file(lab) not in kit_files(earlier)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +63,7 @@ def _takes(function, count):
     return True
 
 
-@each_question
+@pytest.mark.parametrize(("lab", "name"), QUESTIONS)
 def test_nothing_of_the_kit_computes_the_answer(lab, name):
     """Every function and method of the kit, and every scenario and impostor, stands in for the answer."""
     question = questions_of(lab)[name]
@@ -137,15 +127,8 @@ def test_what_knows_an_answer_does_not_get_into_the_kit(seen, refused, tmp_path,
             card_code(module.question)
         return
     code = card_code(module.question)
-    assert (
-        "SIZES = (2, 3)" in code
-        and "reference" not in code
-        and ("np" in seen) is ("import numpy as np" in code)
-    )
+    assert "SIZES = (2, 3)" in code and "reference" not in code
+    assert ("np" in seen) is ("import numpy as np" in code)
     names = {}
     exec(code, names)
     assert len(list(names["play"](lambda x: np.asarray(x) * 2, None))) == 2
-
-
-def test_a_question_without_scenarios_ships_no_code():
-    assert card_code(Question(lambda x: x, name="same")) == ""

@@ -79,6 +79,13 @@ def grading():
     judge.forget(before)
 
 
+def _of(reference, draw, **options):
+    """A question with one family of inputs."""
+    question = Question(reference, name="small")
+    question.family("Some.", **options)(draw)
+    return question
+
+
 def means(x, scale=1):
     return np.array([sum(float(number) for number in row) / len(row) * scale for row in x])
 
@@ -172,33 +179,20 @@ def test_a_salt_draws_the_same_inputs_again_and_another_salt_others():
 
 
 def test_inputs_on_which_right_answers_disagree_are_drawn_again():
-    question = Question(lambda x: int(x > 0.5), name="above")
-
-    @question.family("Some numbers.")
-    def numbers(rng):
-        yield float(rng.choice([0.25, 0.5, 0.75]))
-
-    @question.alternative
-    def at_least(x):
-        return int(x >= 0.5)
-
+    question = _of(lambda x: int(x > 0.5), lambda rng: [float(rng.choice([0.25, 0.5, 0.75]))])
+    question.alternative(lambda x: int(x >= 0.5))
     drawn = {trials_of(question, str(salt))[0].case.args[0] for salt in range(30)}
     assert drawn == {0.25, 0.75}
 
 
 @pytest.mark.parametrize("kind", [np.array, torch.tensor])
 def test_inputs_on_which_the_right_value_jumps_are_drawn_again_unless_ties_are_meant(kind):
-    def question(exact_ties):
-        question = Question(lambda x: int(np.argmax(x)), name="largest")
-
-        @question.family("Some numbers.", exact_ties=exact_ties)
-        def numbers(rng):
-            yield kind(rng.permutation([0.5, 1.0, rng.choice([1.0, 2.0])]))
-
-        return question
+    def numbers(rng):
+        yield kind(rng.permutation([0.5, 1.0, rng.choice([1.0, 2.0])]))
 
     def ties(exact):
-        trials = [trials_of(question(exact), str(salt))[0] for salt in range(20)]
+        question = _of(lambda x: int(np.argmax(x)), numbers, exact_ties=exact)
+        trials = [trials_of(question, str(salt))[0] for salt in range(20)]
         return sum(sorted(trial.case.args[0])[1] == max(trial.case.args[0]) for trial in trials)
 
     assert ties(False) == 0 < ties(True)
@@ -206,11 +200,7 @@ def test_inputs_on_which_the_right_value_jumps_are_drawn_again_unless_ties_are_m
 
 def test_a_family_without_fair_inputs_fails():
     question = _question()
-
-    @question.alternative
-    def wrong(x, scale=1):
-        return x
-
+    question.alternative(lambda x, scale=1: x)
     with pytest.raises(NoFairInputs, match="Rows of the text"):
         trials_of(question, SALT)
 
@@ -252,26 +242,20 @@ def test_the_smallest_call_that_is_wrong_is_spoken_of(grading):
 
 
 def test_one_result_of_several_may_come_in_an_array(grading):
-    question = Question(lambda x: (x.sum(), x.max()), name="sum_and_largest")
-
-    @question.family("The sum.", only=0)
-    def total(rng):
+    def numbers(rng):
         yield (rng.normal(size=3),)
 
-    @question.family("The largest.", only=1)
-    def largest(rng):
+    def others(rng):
         yield (rng.normal(size=3),)
 
+    question = _of(lambda x: (x.sum(), x.max()), numbers, only=0)
+    question.family("The largest.", only=1)(others)
     assert grading.judge(question, lambda x: np.array([x.sum(), x.max()])).points == 2
     assert grading.judge(question, lambda x: np.array([x.sum(), x.min()])).points == 1
 
 
 def test_changed_arguments_cost_their_share_and_name_whoever_changes_the_same(grading):
-    question = Question(lambda x, y: x + y, name="total")
-
-    @question.family("Two.")
-    def two(rng):
-        yield rng.normal(size=2), rng.normal(size=2)
+    question = _of(lambda x, y: x + y, lambda rng: [(rng.normal(size=2), rng.normal(size=2))])
 
     @question.misconception("x is added to", costs=0.5)
     def added_to_x(x, y):
@@ -316,7 +300,7 @@ def test_a_slip_with_parameters_is_several_misconceptions(grading):
     assert grading.judge(question, lambda x, scale=1: _means(x, scale) + 1).title == "plus one"
 
 
-def _with_scenario():
+def test_a_scenario_sees_what_no_family_asks_and_names_slips_by_it(grading):
     question = _question()
 
     @question.scenario("Means lie between the smallest and the largest.", weight=4)
@@ -325,12 +309,6 @@ def _with_scenario():
         share = np.asarray(student(x))
         yield Observed("share above zero", np.mean(share > 0), atol=0.01)
         yield Observed("out of bounds", int(((share < x.min(axis=1)) | (share > x.max(axis=1))).sum()))
-
-    return question
-
-
-def test_a_scenario_sees_what_no_family_asks_and_names_slips_by_it(grading):
-    question = _with_scenario()
 
     @question.misconception("large ones of many", costs=1.5)
     def of_many(x, scale=1):
@@ -444,44 +422,29 @@ def test_the_audit_names_what_is_wrong_with_a_question(grading, change, faults):
 
 
 def test_the_audit_names_a_master_that_fails_and_what_a_memoriser_earns(grading):
-    assert any(
-        fault.startswith("master") for fault in grading.audit(_question(), master=lambda x, scale=1: x)
-    )
-    question = Question(means, name="row_means")
-
-    @question.family("A few.", exact_ties=True)
-    def a_few(rng):
-        for value in rng.permutation(8):
-            yield np.full((1, 2), float(value))
-
-    found = [fault for fault in grading.audit(question) if fault.startswith("worthless")]
+    found = grading.audit(_question(), master=lambda x, scale=1: x)
+    assert any(fault.startswith("master") for fault in found)
+    few = _of(means, lambda rng: [np.full((1, 2), float(n)) for n in rng.permutation(8)], exact_ties=True)
+    found = [fault for fault in grading.audit(few) if fault.startswith("worthless")]
     assert found == ["worthless the card's data by heart: it earns 100%"]
 
 
 def test_the_cards_data_are_values_only_and_come_back_from_json():
-    data = json.loads(json.dumps(card.card_data(_question()), allow_nan=False))
-    (x,), _ = encoding.decode(data["parts"][0]["cases"][1]["asked"])
-    right = encoding.decode(data["parts"][0]["cases"][1]["right"]["value"])
-    slip = encoding.decode(data["parts"][0]["cases"][1]["slips"]["0"]["value"])
-    assert (
-        compare.value_difference(right, x.mean(axis=1)) == compare.value_difference(slip, x.sum(axis=1)) == ""
-    )
-    assert data["misconceptions"][0] == {
-        "hint": "Your rows are summed. A mean divides by how many numbers there are."
-    }
-    assert list(data["parts"][0]["cases"][1]["slips"]) == ["0"]  # the other is right here
-    assert list(data["parts"][1]["cases"][0]["slips"]) == ["0", "1"]
+    question = _question()
+    data = json.loads(json.dumps(card.card_data(question), allow_nan=False))
+    of_rows, of_scales = data["parts"][0]["cases"][1], data["parts"][1]["cases"][0]
+    (x,), _ = encoding.decode(of_rows["asked"])
+    for outcome, value in (of_rows["right"], x.mean(axis=1)), (of_rows["slips"]["0"], x.sum(axis=1)):
+        assert compare.value_difference(encoding.decode(outcome["value"]), value) == ""
+    assert data["misconceptions"][0] == {"hint": question.misconceptions[0].hint}
+    assert list(of_rows["slips"]) == ["0"]  # the other is right here
+    assert list(of_scales["slips"]) == ["0", "1"]
 
 
 def test_what_a_card_encodes_comes_back():
     for value in (
-        *(
-            np.zeros((2, 0)),
-            np.where(np.tri(4), 0, -math.inf),
-            np.arange(30) % 7,
-            np.array([1 + 2j, 1 + 2j, 3]),
-        ),
-        *(np.tri(4, dtype=bool), {("a", 1): {2.5}}, b"\xff", [1 + 2j, None, "é"], np.array([math.inf])),
+        *(np.zeros((2, 0)), np.where(np.tri(4), 0, -math.inf), np.arange(30) % 7, np.tri(4, dtype=bool)),
+        *(np.array([1 + 2j, 1 + 2j, 3]), {("a", 1): {2.5}}, b"\xff", [1 + 2j, None, "é"]),
         *(torch.tensor([[1.5, -2]], dtype=torch.double), torch.tensor([True, False, True])),
     ):
         back = encoding.decode(json.loads(json.dumps(encoding.encode(value), allow_nan=False)))
