@@ -162,17 +162,12 @@ def noticed(mutant: Mutant, tests: list[str]) -> str:
     return "" if status in (0, 5) else last or f"status {status}"
 
 
-def own_tests(mutant: Mutant) -> list[str]:
-    """The tests of the package that the change is in."""
-    package = mutant.file.relative_to(TREE / "autograder").parts[0]
-    return [f"tests/{package}"] + ["tests/attacks"] * (package == "sandbox")
-
-
 def main() -> None:
     mutants, found = draw(), dict[Mutant, str]()
     for number, mutant in enumerate(mutants, start=1):
         print(f"{number} of {len(mutants)}: {mutant.file.relative_to(TREE)}", file=sys.stderr, flush=True)
-        found[mutant] = noticed(mutant, own_tests(mutant))
+        package = mutant.file.relative_to(TREE / "autograder").parts[0]
+        found[mutant] = noticed(mutant, [f"tests/{package}"] + ["tests/attacks"] * (package == "sandbox"))
     left = [mutant for mutant in mutants if not found[mutant]]
     for mutant, files in zip(left, reached(left), strict=True):
         found[mutant] = noticed(mutant, files)

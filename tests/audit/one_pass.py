@@ -161,36 +161,27 @@ def _other_names(function: Any) -> Any:
     return renamed
 
 
-STYLES: dict[str, Change] = {
-    "single precision at the end": _result(_each(_single)),
-    "NumPy's numbers": _result(
-        _each(lambda value: np.asarray(value)[()] if type(value) in (int, float) else value)
-    ),
-    "tensors for arrays": _result(_each(_tensor)),
-    "lists for arrays": _result(
-        _each(lambda value: value.tolist() if isinstance(value, np.ndarray) else value)
-    ),
-    "tuples for lists": _result(_each(lambda value: value, tuple)),
-    "lists for tuples": _result(_each(lambda value: value, list)),
-    "works on copies": _arguments(
-        _each(lambda value: value.copy() if isinstance(value, (np.ndarray, list, dict)) else value)
-    ),
-    "single precision on the way": _arguments(_each(_single_input)),
-    "arguments of other names": _other_names,
-}
-#: What a question's own text asks for otherwise.
-REFUSED = {
-    # the layers that these are given are in double precision
-    "attention_maps": {"single precision on the way"},
-    "cached_attention": {"single precision on the way"},
-}
-#: Every style once. Those of one line change different values, so that none hides another; other names read the signature, so
+#: Every style once. Those of one group change different values, so that none hides another; other names read the signature, so
 #: they come first.
-TOGETHER = (
-    ("arguments of other names", "works on copies", "single precision at the end", "tuples for lists"),
-    ("NumPy's numbers", "tensors for arrays", "lists for tuples", "single precision on the way"),
-    ("lists for arrays",),
+STYLES: tuple[dict[str, Change], ...] = (
+    {
+        "arguments of other names": _other_names,
+        "works on copies": _arguments(
+            _each(lambda v: v.copy() if isinstance(v, (np.ndarray, list, dict)) else v)
+        ),
+        "single precision at the end": _result(_each(_single)),
+        "tuples for lists": _result(_each(lambda value: value, tuple)),
+    },
+    {
+        "NumPy's numbers": _result(_each(lambda v: np.asarray(v)[()] if type(v) in (float, int) else v)),
+        "tensors for arrays": _result(_each(_tensor)),
+        "lists for tuples": _result(_each(lambda value: value, list)),
+        "single precision on the way": _arguments(_each(_single_input)),
+    },
+    {"lists for arrays": _result(_each(lambda v: v.tolist() if isinstance(v, np.ndarray) else v))},
 )
+#: The layers that these are given are in double precision.
+IN_DOUBLE = ("attention_maps", "cached_attention")
 
 
 # ----------------------------------------------------------------------------------- other answers, and none
@@ -201,11 +192,12 @@ def _honest_variations(lab: str, question: str) -> Iterator[str]:
     right = solution(lab)[question]
     if isinstance(right, type):  # of a class only its results could be varied
         return
-    for together in TOGETHER:
-        styles = [name for name in together if name not in REFUSED.get(question, ())]
-        answer = right
+    for together in STYLES:
+        styles, answer = list(together), right
+        if question in IN_DOUBLE:
+            styles = [name for name in styles if name != "single precision on the way"]
         for name in styles:
-            answer = STYLES[name](answer)
+            answer = together[name](answer)
         if fault := audit_answer(lab, question, 1, "alternative", "varied", answer).fault:
             yield f"right answer with {styles}: {fault}"
         for mark in judge(lab, question, in_a_notebook(answer, solution(lab))).marks:

@@ -28,15 +28,6 @@ SUMMED = (
 )
 
 
-def in_a_new_cell(page: Page, below: str, source: str) -> None:
-    """Add a cell below another one and run it."""
-    cell(page, below).locator(".jp-InputPrompt").click()
-    page.keyboard.press("b")
-    page.keyboard.press("Enter")
-    page.keyboard.insert_text(source)
-    page.keyboard.press("Control+Enter")
-
-
 def source_on_disk(saved: Path, question: str) -> str:
     cells = json.loads(saved.read_text(encoding="utf-8"))["cells"]
     mine = next(c for c in cells if c["metadata"].get("nbgrader", {}).get("grade_id") == question)
@@ -89,7 +80,11 @@ def test_a_lab_is_answered_validated_and_packed_as_it_was_saved(
     for question in QUESTIONS[1:]:
         write(page, question, right(LAB, question))
         expect(card(page, question)).to_have_class("ck good")
-    in_a_new_cell(page, "progress()", "from coursekit import hand_in; hand_in()")
+    cell(page, "progress()").locator(".jp-InputPrompt").click()
+    page.keyboard.press("b")
+    page.keyboard.press("Enter")
+    page.keyboard.insert_text("from coursekit import hand_in; hand_in()")
+    page.keyboard.press("Control+Enter")
     packing = output_of(page, "hand_in()")
     expect(packing).to_contain_text("Nothing was packed to hand in")
     expect(packing).to_contain_text("Save the notebook (Ctrl+S)")

@@ -338,22 +338,17 @@ class MultiHeadAttention(MultiHeadAttention):
 """
 
 
+NO_MASK = WRONG_ATTENTION.replace("v, mask)", "v)")
+ATTACHED = DEAF + solution_source("08_multi_head", "attention_maps").replace(".detach()", "")
+
+
 @pytest.mark.parametrize(
     ("lab", "name", "source", "title"),
     [
         ("07_self_attention", "additive_attention", WRONG_ATTENTION, None),
-        (
-            "07_self_attention",
-            "additive_attention",
-            WRONG_ATTENTION.replace("v, mask)", "v)"),
-            "the mask is ignored in additive attention",
-        ),
-        (  # the master's earlier answers come with what labs before provide
-            "08_multi_head",
-            "attention_maps",
-            DEAF + solution_source("08_multi_head", "attention_maps").replace(".detach()", ""),
-            "maps that hang on the gradient",
-        ),
+        ("07_self_attention", "additive_attention", NO_MASK, "the mask is ignored in additive attention"),
+        # The master's earlier answers come with what labs before provide.
+        ("08_multi_head", "attention_maps", ATTACHED, "maps that hang on the gradient"),
     ],
 )
 def test_a_wrong_answer_is_judged_again_with_the_masters_earlier_answers(lab, name, source, title):
@@ -373,10 +368,6 @@ def _wrong(name, function, **more):
         question.misconception(more.pop("title", name), hint="Yours is wrong.", **more)(function)
 
     return add
-
-
-def _raises(x, scale=1):
-    raise ValueError
 
 
 def _nothing_drawn(question):
@@ -410,7 +401,7 @@ def _too_dear(question):
         ),
         (_wrong("squares", lambda x, scale=1: x.mean(axis=1) * scale**2, costs=0.5, title="sums"), ["two misconceptions have one title"]),
         (_wrong("right", lambda x, scale=1: x.mean(axis=1) * scale, costs=1), ["misconception right: it passes every test"]),
-        (_wrong("raises", _raises, costs=2), ["misconception raises: it is recognised as none"]),
+        (_wrong("raises", lambda x, scale=1: 1 / 0, costs=2), ["misconception raises: it is recognised as none"]),
         (_too_dear, ["misconception no_scale: it costs 1.5, and its tests are worth 0.50: say why in because="]),
         (_wrong("zero", lambda x, scale=1: np.zeros(len(x)), costs=3), ["misconception zero: it costs 3 of 2 points"]),
     ],
