@@ -38,15 +38,7 @@ class AnswerView:
     #: The teacher's comment, as HTML.
     comment: str = ""
     place: Place = field(default_factory=Place)
-    #: None if all tests fail for the reason that the headline gives.
-    tests: tuple[TestResult, ...] = ()
-    #: A sentence about what is wrong; "" if nothing is, or if it is unknown.
-    headline: str = ""
     code: OwnCode = field(default_factory=OwnCode)
-    #: Whether nothing was written; then the page says only that.
-    unwritten: bool = False
-    #: Whether a person must still decide if that costs points.
-    in_question: bool = False
     public_checks: tuple[tuple[bool, str], ...] = ()
     #: The further answers that the same error stops.
     also: tuple[AnswerView, ...] = ()
@@ -62,11 +54,43 @@ class AnswerView:
         return None if self.question is None and self.final.score is None else self.final.final
 
     @property
+    def headline(self) -> str:
+        """A sentence about what is wrong; "" if nothing is, or if it is unknown."""
+        return _headline(self.question) if self.question else ""
+
+    @property
     def hint(self) -> str:
         """A misconception's hint, or, for a generated misconception, what its values show."""
         if self.question is None:
             return ""
         return self.question.hint or (self.question.generated and self.question.cause) or ""
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether nothing was written; then the page says only that."""
+        if self.question is None:
+            return self.final.manual is None and self.final.score is not None
+        return {test.message for test in self.question.tests} == {NOT_WRITTEN}
+
+    @property
+    def in_question(self) -> bool:
+        """Whether a person must still decide if that costs points."""
+        return self.question is not None and self.question.in_question and self.final.manual is None
+
+    @property
+    def tests(self) -> tuple[TestResult, ...]:
+        """The tests, each message only once; none if all fail for the reason that the headline gives."""
+        tests = self.question.tests if self.question else ()
+        first = {test.message: number for number, test in reversed([*enumerate(tests)])}
+        if self.question and len(first) == 1 and not any(test.passed for test in tests):
+            [message] = first
+            alike = message.strip(".").lower() == self.headline.strip(".").lower()
+            if self.question.did_not_run or alike:
+                return ()
+        return tuple(
+            test if first[test.message] == number else replace(test, message="")
+            for number, test in enumerate(tests)
+        )
 
     @property
     def lost(self) -> float:
@@ -107,14 +131,17 @@ class FeedbackWriter:
         cells = code_cells(result.notebook)
         judged = result.readable and not result.fault
         first = result.run_notes if judged else result.notes
-        questions = [
-            _question(number, question, final.questions[question.name], cells)
-            for number, question in enumerate(self._all(result), 1)
-        ]
-        written = [
-            AnswerView(number, name, most, mark, unwritten=mark.manual is None and mark.score is not None)
+        known = {question.name for question in result.questions}
+        silent = (QuestionResult(name, 0.0, most) for name, most in self.spec.questions if name not in known)
+        questions = (*result.questions, *silent)
+        answers = [
+            AnswerView(
+                number, one.name, one.max_points, final.questions[one.name], one, code=own_code(cells, one)
+            )
+            for number, one in enumerate(questions, 1)
+        ] + [
+            AnswerView(number, name, most, final.written[name])
             for number, (name, most) in enumerate(self.spec.written, 1)
-            for mark in (final.written[name],)
         ]
         answers = [
             replace(
@@ -123,7 +150,7 @@ class FeedbackWriter:
                 place=self._places.get(one.name, Place()),
                 public_checks=tuple(result.public_checks.get(one.name, ())),
             )
-            for one in (*questions, *written)
+            for one in answers
         ]
         unseen = result.lab not in all_labs() or not source_of_import(result.lab)
         open_ = [one for one in answers if judged and (one.lost > 1e-9 or one.in_question)]
@@ -140,7 +167,7 @@ class FeedbackWriter:
             "notes": [note for note in result.notes if note not in first],
             "changes": _once_an_error([one for one in open_ if not one.unwritten]),
             "unwritten": [one for one in open_ if one.unwritten],
-            "nothing_written": judged and {one.unwritten for one in questions} == {True},
+            "nothing_written": judged and {one.unwritten for one in answers if one.question} == {True},
             "others": [one for one in answers if one not in open_ and one.points is not None],
             "waiting": [one for one in answers if one.points is None],
             "seconds_late": marks.seconds_late,
@@ -151,12 +178,6 @@ class FeedbackWriter:
             "score": final.total,
             "max_score": sum(one.max_points for one in answers if one.points is not None),
         }
-
-    def _all(self, result: SubmissionResult) -> tuple[QuestionResult, ...]:
-        """The result's questions and, with 0 points, the lab's other questions."""
-        known = {question.name for question in result.questions}
-        silent = (QuestionResult(name, 0.0, most) for name, most in self.spec.questions if name not in known)
-        return (*result.questions, *silent)
 
 
 def _in_a_card(note: str, result: SubmissionResult) -> bool:
@@ -182,26 +203,6 @@ def _stopped_by(question: QuestionResult | None) -> str:
     return question.error if question.did_not_run else error if error.startswith("NameError: ") else ""
 
 
-def _question(
-    number: int, question: QuestionResult, final: CellPoints, cells: Sequence[tuple[str, str]]
-) -> AnswerView:
-    headline, messages = _headline(question), {test.message for test in question.tests if not test.passed}
-    one_reason = len(messages) == 1 and (question.did_not_run or _same(next(iter(messages)), headline))
-    says_more = not one_reason or any(test.passed for test in question.tests)
-    return AnswerView(
-        number,
-        question.name,
-        question.max_points,
-        final,
-        question,
-        tests=_without_repeats(question.tests) if says_more else (),
-        headline=headline,
-        code=own_code(cells, question),
-        unwritten={test.message for test in question.tests} == {NOT_WRITTEN},
-        in_question=question.in_question and final.manual is None,
-    )
-
-
 def _headline(question: QuestionResult) -> str:
     """A sentence about what is wrong: the misconception, what the answer does, the error, or the symptom."""
     if question.misconception:
@@ -216,20 +217,6 @@ def _headline(question: QuestionResult) -> str:
     failed = next((test.message for test in question.tests if not test.passed), "")
     cause = question.cause or failed or ("" if question.tests else "No test of this question could run.")
     return cause[:1].upper() + cause[1:]
-
-
-def _same(message: str, sentence: str) -> bool:
-    return message.strip(".").lower() == sentence.strip(".").lower()
-
-
-def _without_repeats(tests: tuple[TestResult, ...]) -> tuple[TestResult, ...]:
-    """The tests; a message that several have ("not written yet") stays only at the first."""
-    seen: set[str] = set()
-    kept = []
-    for test in tests:
-        kept.append(replace(test, message="") if test.message in seen else test)
-        seen.add(test.message)
-    return tuple(kept)
 
 
 def _comment(marks: TeacherMarks, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.grading.cell_text import MAX_PARSED, statements
@@ -58,76 +58,56 @@ def code_cells(notebook: str) -> list[tuple[str, str]]:
         return []
 
 
-def own_code(cells: Iterable[tuple[str, str]], question: QuestionResult) -> OwnCode:
+def own_code(cells: Sequence[tuple[str, str]], question: QuestionResult) -> OwnCode:
     """The answer's cell from its definition on: all lines, or those around the marked lines.
 
     If a cell that the answer needs did not run: only the line that stopped it.
     """
-    definition = re.compile(
-        rf"^[ \t]*(?:(?:async )?def|class) {re.escape(question.name)}\b|^{re.escape(question.name)}\b *=",
-        re.MULTILINE,
-    )
-    known = list(cells)
-    sources = [source for name, source in known if name == question.name]
-    sources = sources or [source for _, source in known if definition.search(source)]
-    source = sources[-1].expandtabs(4) if sources else ""
-    texts = source.split("\n")
-    marked, error = _line_of_error(question, texts)
+    called = re.escape(question.name)
+    definition = re.compile(rf"^[ \t]*(?:(?:async )?def|class) {called}\b|^{called}\b *=", re.MULTILINE)
+    defining = [source for _, source in cells if definition.search(source)]
+    source = ["", *defining, *(source for name, source in cells if name == question.name)][-1].expandtabs(4)
+    texts, hidden = source.split("\n"), _doc_strings(source)
     place = _PLACE.fullmatch(question.error)
-    if question.did_not_run and not error and place and place["text"]:
+    error = plain(place["error"], 500) if place else ""
+    marked = {int(place["line"])} if place and _is_here(place, question.name, texts) else set()
+    if question.did_not_run and place and place["text"] and not marked:
         line = Line(int(place["line"]), plain(place["text"], LONGEST_LINE), marked=True)
-        first = next((code.split("\n")[0] for _, code in known if place["text"] in code), "")
-        cell = f"The cell that begins `{plain(first, 80)}`" if first else place["cell"].capitalize()
-        return OwnCode((line,), 0, plain(place["error"], 500), cell)
-    if not sources:
-        return OwnCode()
-    hidden = _doc_strings(source)
-    marked = marked or _forbidden_lines(question.forbidden, texts, hidden)
+        opening = next((code.split("\n")[0] for _, code in cells if place["text"] in code), "")
+        cell = f"The cell that begins `{plain(opening, 80)}`" if opening else place["cell"].capitalize()
+        return OwnCode((line,), 0, error, cell)
+    error = error if marked else ""
+    if not marked and question.forbidden:
+        words = "|".join(re.escape(name.rpartition(".")[2]) for name in question.forbidden)
+        code = [re.sub(r"\b(?:def|class) .*|#.*", "", text) for text in texts]
+        marked = {n for n, text in enumerate(code, 1) if re.search(rf"\b(?:{words})\b", text)} - hidden
     shown = [n for n, text in enumerate(texts, 1) if n in marked or (text.strip() and n not in hidden)]
     found = definition.search(source)
     begins = source.count("\n", 0, found.start()) + 1 if found else 1
-    if begins <= min(marked, default=begins):  # helpers above the answer are left out
+    start = min(marked, default=begins)
+    if begins <= start:  # helpers above the answer are left out
         shown = [n for n in shown if n >= begins]
-    kept = _window(shown, min(marked, default=begins), above=MOST_LINES // 2 if marked else 0)
+    above = sum(n < start for n in shown) - (MOST_LINES // 2 if marked else 0)
+    first = max(0, min(above, len(shown) - MOST_LINES))
+    kept = shown[first : first + MOST_LINES]
     lines = tuple(
         Line(
-            number,
-            plain(texts[number - 1], LONGEST_LINE),
-            number in marked,
-            gap=any(text.strip() for text in texts[before : number - 1]),
+            n, plain(texts[n - 1], LONGEST_LINE), n in marked, gap=any(map(str.strip, texts[before : n - 1]))
         )
-        for before, number in zip([0, *kept], kept, strict=False)
+        for before, n in zip([0, *kept], kept, strict=False)
     )
-    return OwnCode(lines, sum(number > kept[-1] for number in shown) if kept else 0, error)
+    return OwnCode(lines, len(shown) - first - len(kept), error)
 
 
-def _window(shown: list[int], start: int, above: int) -> list[int]:
-    """At most ``MOST_LINES`` of the line numbers, from ``above`` lines before ``start`` on."""
-    place = sum(number < start for number in shown)
-    first = max(0, min(place - above, len(shown) - MOST_LINES))
-    return shown[first : first + MOST_LINES]
-
-
-def _line_of_error(question: QuestionResult, texts: list[str]) -> tuple[set[int], str]:
-    """The line of this cell that raises the question's error, and the error; empty if another cell raises it."""
-    place = _PLACE.fullmatch(question.error)
-    if place is None or not (place["cell"] == question.name or "number " in place["cell"]):
-        return set(), ""
+def _is_here(place: re.Match[str], name: str, texts: list[str]) -> bool:
+    """Whether the error is raised by a line of this cell, not another's."""
     number = int(place["line"])
     text = texts[number - 1].strip() if 0 < number <= len(texts) else ""
-    if not text or (place["text"] and text[:300] != place["text"].strip()[:300]):
-        return set(), ""
-    return {number}, plain(place["error"], 500)
-
-
-def _forbidden_lines(names: Iterable[str], texts: list[str], hidden: set[int]) -> set[int]:
-    words = [re.escape(name.rpartition(".")[2]) for name in names]
-    called = re.compile(rf"\b(?:{'|'.join(words)})\b") if words else None
-    return {
-        number
-        for number, text in enumerate(texts, 1)
-        if called and number not in hidden and called.search(re.sub(r"\b(?:def|class) .*|#.*", "", text))
-    }
+    return (
+        bool(text)
+        and (place["cell"] == name or "number " in place["cell"])
+        and (not place["text"] or text[:300] == place["text"].strip()[:300])
+    )
 
 
 def _doc_strings(source: str) -> set[int]:
