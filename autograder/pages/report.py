@@ -136,6 +136,10 @@ def question_statistics(
     for name, most in questions if points else ():
         earned = [row.get(name, 0.0) for row in points]
         rest = [sum(row.values()) - mark for row, mark in zip(points, earned, strict=True)]
+        try:
+            discrimination = statistics.correlation(earned, rest) if len(points) > 2 else None
+        except statistics.StatisticsError:  # no spread
+            discrimination = None
         table.append(
             {
                 "name": name,
@@ -143,18 +147,10 @@ def question_statistics(
                 "full_share": sum(mark >= most - 1e-9 for mark in earned) / len(earned),
                 "zero_share": sum(mark <= 1e-9 for mark in earned) / len(earned),
                 "losing": sum(mark < most - 1e-9 for mark in earned),
-                "discrimination": correlation(earned, rest),
+                "discrimination": discrimination,
             }
         )
     return table
-
-
-def correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Pearson's correlation; None with fewer than three pairs or no spread."""
-    try:
-        return statistics.correlation(one, other) if len(one) > 2 else None
-    except statistics.StatisticsError:
-        return None
 
 
 def question_headline(questions: Sequence[Mapping[str, Any]]) -> str:
@@ -206,18 +202,18 @@ class AlikeGroup:
 
 def code_lines(source: str) -> tuple[Line, ...]:
     """The lines of a cell as tokens, without comments. Names except attributes are replaced by their order in the line."""
-    tokens = (_TOKEN.findall(line.partition("#")[0]) for line in source.split("\n"))
-    return tuple(_nameless(line) for line in tokens if line)
-
-
-def _nameless(line: Sequence[str]) -> Line:
-    order: dict[str, str] = {}
-    return tuple(
-        order.setdefault(token, f"name{len(order)}")
-        if token.isidentifier() and not keyword.iskeyword(token) and before != "."
-        else token
-        for before, token in zip(("", *line), line, strict=False)
-    )
+    lines = []
+    for line in source.split("\n"):
+        order: dict[str, str] = {}
+        tokens = _TOKEN.findall(line.partition("#")[0])
+        nameless = (
+            order.setdefault(token, f"name{len(order)}")
+            if token.isidentifier() and not keyword.iskeyword(token) and before != "."
+            else token
+            for before, token in zip(("", *tokens), tokens, strict=False)
+        )
+        lines.append(tuple(nameless))
+    return tuple(filter(None, lines))
 
 
 def _words(source: str) -> tuple[Line, ...]:
@@ -255,33 +251,26 @@ def alike_groups(
     known["prose"] = {word for source in given for word in _words(source)}
     groups: list[AlikeGroup] = []
     left_out = {}
-    for what in FEWEST:
-        lines = {student: one[what] for student, one in submissions.items()}
-        own = _compared({name: read for name, read in lines.items() if read is not None}, known[what], what)
-        groups += _groups(own, what)
-        if missing := sorted(set(lines) - set(own)):
+    for what, fewest in FEWEST.items():
+        lines = {student: one[what] or () for student, one in submissions.items()}
+        wrote = Counter(line for one in lines.values() for line in set(one) if what == "code")
+        most = max(COMMON_PEOPLE, COMMON_SHARE * sum(one[what] is not None for one in submissions.values()))
+        common = known[what].union(line for line, count in wrote.items() if count > most)
+        tokens = {
+            student: [token for line in one if line not in common for token in line]
+            for student, one in lines.items()
+        }
+        groups += _groups({student: own for student, own in tokens.items() if len(own) >= fewest}, what)
+        if missing := sorted(student for student, one in submissions.items() if one[what] is None):
             left_out[what] = missing
     return sorted(groups, key=lambda group: -group.highest), left_out
 
 
-def _compared(lines: Mapping[str, tuple[Line, ...]], known: set[Line], what: str) -> dict[str, list[str]]:
-    """Student -> own tokens, without known and common lines."""
-    wrote = (
-        Counter(line for one in lines.values() for line in set(one)) if what == "code" else Counter[Line]()
-    )
-    common = max(COMMON_PEOPLE, COMMON_SHARE * len(lines))
-    return {
-        student: [token for line in one if line not in known and wrote[line] <= common for token in line]
-        for student, one in lines.items()
-    }
-
-
 def _groups(tokens: dict[str, list[str]], what: str) -> list[AlikeGroup]:
     """Connected groups of students with similar token sequences."""
-    students = [student for student, own in tokens.items() if len(own) >= FEWEST[what]]
-    if len(students) < 2:
+    if len(tokens) < 2:
         return []
-    own = [tokens[student] for student in students]
+    students, own = [*tokens], [*tokens.values()]
     likeness: Any = cdist(
         own, own, scorer=Indel.normalized_similarity, score_cutoff=ALIKE, dtype=np.float32, workers=1
     )

@@ -23,7 +23,6 @@ from autograder.pages.report import (
     alike_groups,
     answers,
     build_report,
-    correlation,
     question_headline,
     question_statistics,
 )
@@ -53,7 +52,7 @@ def test_difficulty_and_discrimination_are_those_of_the_definition(make_result):
     assert one_hot["discrimination"] == softmax["discrimination"] == pytest.approx(expected), "itself not in"
     same = scored(make_result, (4, 6), (4, 3), (4, 0))
     assert question_statistics(same, QUESTIONS)[0]["discrimination"] is None
-    assert correlation([1, 2], [1, 2]) is None
+    assert question_statistics([rows[0], rows[2]], QUESTIONS)[0]["discrimination"] is None
 
 
 def test_the_report_counts_statuses_and_misconceptions(tmp_path, spec, make_result, monkeypatch):
