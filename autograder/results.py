@@ -178,16 +178,9 @@ class SubmissionResult:
 
     def as_json(self) -> dict[str, Any]:
         """The documented JSON of one row of ``grade --json``."""
-        questions = [
-            _shown(q, _OF_A_QUESTION)
-            | {"tests": [_shown(test, ("name", "passed", "message")) for test in q.tests]}
-            | {"forbidden": list(q.forbidden)}
-            for q in self.questions
-        ]
-        row = _shown(
-            self, ("student", "lab", "status", "score", "max_score", "seconds", "isolation", "notes")
-        )
-        return row | {"seconds": round(self.seconds, 4), "notes": list(self.notes), "questions": questions}
+        row = self.as_dict() | {"seconds": round(self.seconds, 4)}
+        questions = [{name: question[name] for name in _OF_A_QUESTION} for question in row["questions"]]
+        return {name: row[name] for name in _OF_A_ROW} | {"questions": questions}
 
     def as_dict(self) -> dict[str, Any]:
         """The full result for the store. ``from_dict`` is the inverse."""
@@ -200,11 +193,8 @@ class SubmissionResult:
 
 
 _RESULT = TypeAdapter(SubmissionResult)
+_OF_A_ROW = ("student", "lab", "status", "score", "max_score", "seconds", "isolation", "notes")
 _OF_A_QUESTION = (
     *("name", "points", "max_points", "tests", "misconception", "hint", "cause", "generated", "error"),
     "forbidden",
 )
-
-
-def _shown(thing: object, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: getattr(thing, name) for name in names}

@@ -43,18 +43,13 @@ _CLASS = re.compile(r"highlight|hl-[\w-]+|dataframe|ck|good|bad|todo|why|bar|[a-
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:
-    match name:
-        case "href":
-            allowed = tag == "a" and _LINK.match(value.strip()) is not None
-        case "src":
-            allowed = tag == "img" and _PICTURE.fullmatch(value) is not None
-        case "class":
-            allowed = all(_CLASS.fullmatch(word) for word in value.split())
-        case "style":
-            allowed = tag in ("td", "th", "span")  # colours of a table
-        case _:
-            allowed = True
-    return value if allowed else None
+    allowed = {
+        "href": tag == "a" and _LINK.match(value.strip()),
+        "src": tag == "img" and _PICTURE.fullmatch(value),
+        "class": name == "class" and all(map(_CLASS.fullmatch, value.split())),
+        "style": tag in ("td", "th", "span"),  # colours of a table
+    }
+    return value if allowed.get(name, True) else None
 
 
 _TEXT = {"href", "src", "class", "style", "alt", "title"}
@@ -173,16 +168,16 @@ class _Renderer(IPythonRenderer):
 
     def drawn(self, html: str) -> str:
         """The cleaned page with its formulas in place; inside a tag (a picture's name) as TeX."""
-        part = re.compile(rf"<(?:\"[^\"]*\"|'[^']*'|[^>\"'])*>|{self.mark}-(\d+)-")
-
-        def formula(match: re.Match[str]) -> str:
-            return self._formula(*self.formulas[int(match[1])]) if match[1] else in_tag.sub(tex, match[0])
+        formula = re.compile(rf"{self.mark}-(\d+)-")
 
         def tex(match: re.Match[str]) -> str:
             return escape(self.formulas[int(match[1])][0])
 
-        in_tag = re.compile(rf"{self.mark}-(\d+)-")
-        return part.sub(formula, html)
+        def picture(match: re.Match[str]) -> str:
+            return self._formula(*self.formulas[int(match[1])])
+
+        parts = re.split(r"(<(?:\"[^\"]*\"|'[^']*'|[^>\"'])*>)", html)  # every second one is a tag
+        return "".join(formula.sub(tex if n % 2 else picture, part) for n, part in enumerate(parts))
 
     def _formula(self, tex: str, alone: bool) -> str:
         """Draw one formula, several lines (``\\begin{align}``) below each other. Returns TeX if it cannot be drawn."""
