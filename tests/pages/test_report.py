@@ -230,7 +230,9 @@ def test_the_screen_has_one_line_a_student_those_in_trouble_first(make_result, t
     assert "2 × Q1 softmax" in shared and not any(" × Q" in line for line in lines), "shared ideas only"
 
 
-def test_the_screen_says_the_same_mean_as_the_report_and_who_has_no_folder_any_more(make_result, tmp_path):
+def test_the_screen_says_the_same_mean_as_the_report_and_who_has_no_folder_any_more(
+    make_result, tmp_path, course_at
+):
     rows = tuple(scored(make_result, (4, 6), (4, 3), (1, 3)))
     unread = tuple(make_result(name, 0, 0, status=name, notebook="") for name in ("unreadable", "missing"))
     marks = {"s00": TeacherMarks(late_penalty=2), "bo": TeacherMarks(late_penalty=5)}
@@ -241,6 +243,9 @@ def test_the_screen_says_the_same_mean_as_the_report_and_who_has_no_folder_any_m
     words = "5 submissions, mean 7.0 of 10 points over the 3 read\n"
     assert words in screen((*rows, *unread), tmp_path)
     assert "1 submissions, none could be read\n" in screen(unread[:1], tmp_path)
+    course_at("[labs.03]\ndue = 2026-03-01T12:00:00\ncloses = 2026-03-01T13:00:00\n")
+    late = screen(rows, tmp_path, {"s00": TeacherMarks(late_penalty=10, seconds_late=172_800)})
+    assert "−10 late (closed, 2 days)" in late and "1 came in after the lab had closed" in late
 
 
 def test_the_hardest_question_is_named_with_those_that_were_as_hard():
