@@ -200,17 +200,13 @@ def write_autograded(result: SubmissionResult, out: Path) -> Path | None:
     that it is not taken for the current one. Returns the path, or None.
     """
     path = autograded_notebook(out, result.student, result.lab)
-    timestamp = path.with_name("timestamp.txt")
-    if not result.notebook:
-        path.unlink(missing_ok=True)
-        timestamp.unlink(missing_ok=True)
-        return None
-    write_atomically(path, result.notebook)
-    if result.submitted_at:
-        write_atomically(timestamp, result.submitted_at + "\n")
-    else:
-        timestamp.unlink(missing_ok=True)
-    return path
+    time = f"{result.submitted_at}\n" if result.notebook and result.submitted_at else ""
+    for file, content in ((path, result.notebook), (path.with_name("timestamp.txt"), time)):
+        if content:
+            write_atomically(file, content)
+        else:
+            file.unlink(missing_ok=True)
+    return path if result.notebook else None
 
 
 #: The errors of file systems without locks.

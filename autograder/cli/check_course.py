@@ -80,11 +80,10 @@ def _extended(lab: str) -> list[str]:
     listed = [person.student for person in people.people if person.extension]
     named = [*policy.extended(lab), *granted(extensions_file(), lab), *listed]
     called = {person.student if (person := people.of_folder(name)) else name for name in named}
-    longer = {name: extension_of(lab, name) for name in called}
-    due = policy.due(lab)
+    due, longer = policy.due(lab), ((name, extension_of(lab, name)) for name in called)
     return sorted(
         f"{name} ({_local(policy, due + time)})" if due is not None else name
-        for name, time in longer.items()
+        for name, time in longer
         if time is not None
     )
 

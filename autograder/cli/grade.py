@@ -43,14 +43,8 @@ def grade_and_show(
     if json_file is not None:
         refuse_world_readable(json_file)
     began = time.perf_counter()
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    progress = Progress(*columns, console=console, transient=True)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    progress = Progress(TextColumn("{task.description}"), *columns, console=console, transient=True)
     bar = progress.add_task(f"grading {lab}", total=None)
     try:
 
@@ -68,9 +62,8 @@ def grade_and_show(
     seconds = time.perf_counter() - began
     # A line for each student: writing it with more line breaks takes ten times as long.
     rows = ",\n".join(json.dumps(result.as_json(), ensure_ascii=False) for result in done.results)
-    for path in (out / "results.json", json_file):
-        if path is not None:
-            write_atomically(path, f"[\n{rows}\n]\n")
+    for path in filter(None, (out / "results.json", json_file)):
+        write_atomically(path, f"[\n{rows}\n]\n")
     from autograder.cli.grade_table import show  # slow to import
 
     show(console, done, seconds, json_file or out / "results.json", say_why=say_why)

@@ -19,19 +19,13 @@ OUTSIDE_IN_PLACE = "a hidden test, which trusts what functions make of their arg
 
 def show(console: Console, imported: Imported) -> dict[str, Any]:
     """Print the file, a line for each graded cell, and the next commands. Returns the same as JSON."""
-    table = Table(
-        "cell", "points", "graded by", "why not outside", box=None, pad_edge=False, header_style="bold"
-    )
+    headings = ("cell", "points", "graded by", "why not outside")
+    table = Table(*headings, box=None, pad_edge=False, header_style="bold")
     table.columns[1].justify = "right"
-    rows = [
-        (
-            cell.grade_id,
-            cell.points,
-            BESIDE if cell.reason else OUTSIDE_IN_PLACE if cell.in_place else OUTSIDE,
-            cell.reason,
-        )
-        for cell in imported.cells
-    ]
+    rows = []
+    for cell in imported.cells:
+        by = BESIDE if cell.reason else OUTSIDE_IN_PLACE if cell.in_place else OUTSIDE
+        rows.append((cell.grade_id, cell.points, by, cell.reason))
     rows += [(name, points, BY_HAND, "") for name, points in imported.by_hand]
     for name, points, by, reason in rows:
         table.add_row(escape(name), f"{points:g}", by, escape(reason))

@@ -133,24 +133,20 @@ class FeedbackWriter:
         first = result.run_notes if judged else result.notes
         known = {question.name for question in result.questions}
         silent = (QuestionResult(name, 0.0, most) for name, most in self.spec.questions if name not in known)
-        questions = (*result.questions, *silent)
+        functions = [
+            (one.name, one.max_points, final.questions[one.name], one) for one in (*result.questions, *silent)
+        ]
+        written = [(name, most, final.written[name], None) for name, most in self.spec.written]
         answers = [
             AnswerView(
-                number, one.name, one.max_points, final.questions[one.name], one, code=own_code(cells, one)
+                *(number, name, most, mark, question),
+                comment=_comment(marks, name),
+                place=self._places.get(name, Place()),
+                code=own_code(cells, question) if question else OwnCode(),
+                public_checks=tuple(result.public_checks.get(name, ())),
             )
-            for number, one in enumerate(questions, 1)
-        ] + [
-            AnswerView(number, name, most, final.written[name])
-            for number, (name, most) in enumerate(self.spec.written, 1)
-        ]
-        answers = [
-            replace(
-                one,
-                comment=_comment(marks, one.name),
-                place=self._places.get(one.name, Place()),
-                public_checks=tuple(result.public_checks.get(one.name, ())),
-            )
-            for one in answers
+            for part in (functions, written)
+            for number, (name, most, mark, question) in enumerate(part, 1)
         ]
         unseen = result.lab not in all_labs() or not source_of_import(result.lab)
         open_ = [one for one in answers if judged and (one.lost > 1e-9 or one.in_question)]
