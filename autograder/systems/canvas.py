@@ -15,10 +15,10 @@ from typing import Any
 from autograder.course.policy_file import settings
 from autograder.errors import UserError
 from autograder.systems import exchange
-from autograder.systems.exchange import Attempt, Entry, File, New, Person, Refused
+from autograder.systems.exchange import Attempt, Entry, File, Person, Refused, Update
 
 #: The ids by which a class list may identify a person, the most reliable first.
-_WORDS = ("login_id", "email", "sis_user_id")
+_IDS = ("login_id", "email", "sis_user_id")
 
 
 class Canvas(exchange.System):
@@ -107,7 +107,7 @@ class Canvas(exchange.System):
         staff = {one["id"] for one in self._list(self._users, **teaching)}
         active = {"enrollment_type[]": "student", "enrollment_state[]": "active", "include[]": "email"}
         return [
-            Person(user, tuple(filter(None, map(one.get, _WORDS))), _attempt(self._now[user]))
+            Person(user, tuple(filter(None, map(one.get, _IDS))), _attempt(self._now[user]))
             for one in self._list(self._users, **active)
             if (user := one["id"]) in self._now and user not in staff
         ], []
@@ -141,7 +141,7 @@ class Canvas(exchange.System):
             is_settled=not (taken and self._counts_lateness),
         )
 
-    def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
+    def send(self, user: int, attempt: int, new: Update, now: Entry) -> None:
         place, entered = f"{self._place}/{user}", dict[str, Any]({"submission[posted_grade]": new.grade})
         if new.page is not None:
             entered["comment[file_ids][]"] = self._upload(f"{place}/comments/files", new.page_name, new.page)
@@ -165,8 +165,8 @@ class Canvas(exchange.System):
 def _attempt(one: Mapping[str, Any]) -> Attempt | None:
     """The submitted attempt of a submission."""
     if when := _seconds(one, "submitted_at"):
-        is_typed = one["submission_type"] != "online_upload"
-        return Attempt(one["attempt"] or 0, when, _files(one.get("attachments", ())), is_typed)
+        has_text = one["submission_type"] != "online_upload"
+        return Attempt(one["attempt"] or 0, when, _files(one.get("attachments", ())), has_text)
     return None
 
 

@@ -43,12 +43,12 @@ class File:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A person's newest submitted attempt. ``open``: whether a newer attempt has begun."""
+    """A person's newest submitted attempt. ``when`` is in seconds since 1970; ``open``: whether a newer one has begun."""
 
     number: int
     when: int
     files: tuple[File, ...] = ()
-    typed: bool = False
+    has_text: bool = False
     open: bool = False
 
 
@@ -57,7 +57,7 @@ class Person:
     """A person who may hand in: the system's number, and ids for a class list, the most reliable first."""
 
     user: int
-    words: tuple[str, ...]
+    ids: tuple[str, ...]
     attempt: Attempt | None = None
 
 
@@ -76,8 +76,8 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class New:
-    """A new entry. ``page`` is None if the current page stays."""
+class Update:
+    """The entry to send. ``page`` is None if the current page stays."""
 
     grade: float
     comment: str
@@ -104,7 +104,7 @@ class System:
     console = Console(quiet=True)
 
     def __init__(self, lab: str, state: str = "") -> None:
-        """``state``: of the grades in Moodle's marking workflow."""
+        """``state``: the grades' state in Moodle's marking workflow."""
         name, policy = self.name, getattr(settings(), self.name.lower())
         if policy is None:
             raise UserError(
@@ -141,7 +141,7 @@ class System:
         """User -> entry, for the given attempts."""
         raise NotImplementedError
 
-    def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
+    def send(self, user: int, attempt: int, new: Update, now: Entry) -> None:
         """Replace the current entry ``now`` by ``new``."""
         raise NotImplementedError
 
@@ -161,7 +161,7 @@ class System:
         return people, notes
 
     def _chosen(self, what: str, wanted: int | str, there: Mapping[int, str]) -> int:
-        """The number of the course or assignment in course.toml. ``there``: number -> name. Raises ``UserError`` unless one fits."""
+        """The number of the one in ``there`` (number -> name) that course.toml names. Raises ``UserError`` unless one fits."""
         name = folded(wanted) if isinstance(wanted, str) else None
         found = [number for number, other in there.items() if wanted == number or name == folded(other)]
         if len(found) != 1:

@@ -51,15 +51,15 @@ class GitHub(System):
                 without.append(student)
                 continue
             user = int.from_bytes(hashlib.sha256(folded(login).encode()).digest()[:6])
-            words, attempt = tuple(filter(None, (student, login))), None
+            ids, attempt = tuple(filter(None, (student, login))), None
             try:
                 attempt = self._newest(f"{self.key}-{login}", f"refs/heads/{user}")
             except (OSError, ValueError, OverflowError, subprocess.SubprocessError):
-                lost.append(words[0])
-            people.append(Person(user, words, attempt))
+                lost.append(ids[0])
+            people.append(Person(user, ids, attempt))
         if people and len(lost) == len(people):
             raise UserError(
-                f"Git can read no repository such as {self.key}-{people[0].words[-1]}: "
+                f"Git can read no repository such as {self.key}-{people[0].ids[-1]}: "
                 "try `git ls-remote` with this address in a terminal."
             )
         notes = sentences_about({
@@ -96,7 +96,7 @@ class GitHub(System):
     def _git(self, *words: str, largest: int = _LISTED, memory: int = _SMALL) -> bytes:
         """Git's output, within limits. The repository is a local one, so no student's configuration, hook or filter runs."""
         if sys.platform == "win32" or shutil.which("git") is None:
-            raise UserError("Pulling from GitHub needs git, and limits for it: use Linux or macOS.")
+            raise UserError("Pulling from GitHub needs git on Linux or macOS: install git there.")
         import resource
 
         def limit() -> None:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from autograder.course.lists import sentences_about
 from autograder.errors import UserError
 from autograder.systems import exchange
-from autograder.systems.exchange import Attempt, Entry, File, New, Person, Refused
+from autograder.systems.exchange import Attempt, Entry, File, Person, Refused, Update
 
 #: The states of an assignment's marking workflow.
 STATES = ("notmarked", "inmarking", "readyforreview", "inreview", "readyforrelease", "released")
@@ -87,9 +87,9 @@ class Moodle(exchange.System):
         for one in listed:
             if (user := one["id"]) not in active:
                 continue
-            words = [one.get("username"), one.get("email"), one.get("idnumber")]
+            ids = [one.get("username"), one.get("email"), one.get("idnumber")]
             if one.get("recordid", -1) > 0:
-                words = [f"participant_{one['recordid']}"]
+                ids = [f"participant_{one['recordid']}"]
             place = (0, one.get("groupid", 0)) if self._teams else (user, 0)
             newest, attempt = latest.get(place, {"status": "none"}), None
             if newest["status"] == "submitted":
@@ -97,7 +97,7 @@ class Moodle(exchange.System):
             elif newest.get("attemptnumber", 0) > 0 and (attempt := self._earlier(user)) is not None:
                 reopened.append(one["fullname"])
             drafts += [one["fullname"]] if newest["status"] == "draft" else []
-            people.append(Person(user, tuple(filter(None, words)), attempt))
+            people.append(Person(user, tuple(filter(None, ids)), attempt))
         return people, sentences_about({
             "Drafts, which nobody handed in, were not fetched": drafts,
             "A new attempt is open, so the one before it was taken": reopened,
@@ -168,7 +168,7 @@ class Moodle(exchange.System):
 
         return self._of_each(entry, list(attempts), "what Moodle has")
 
-    def send(self, user: int, attempt: int, new: New, now: Entry) -> None:
+    def send(self, user: int, attempt: int, new: Update, now: Entry) -> None:
         """Other people's feedback files, which a new page would replace, are sent again with it."""
         editor = "plugindata[assignfeedbackcomments_editor]"
         plugins: dict[str, Any] = {f"{editor}[text]": new.comment, f"{editor}[format]": 1}

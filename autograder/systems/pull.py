@@ -55,8 +55,8 @@ class Pull:
         """User -> name: as before, else as on the class list, else the system's most reliable id. The folder is ``folder_name`` of it."""
         listed, names, system = class_list(), dict[int, str](), self._system.name
         for person in self._people:
-            found = {one.student for word in person.words if (one := listed.find(word)) is not None}
-            own = person.words[0] if person.words else f"{system.lower()}-{person.user}"
+            found = {one.student for own_id in person.ids if (one := listed.find(own_id)) is not None}
+            own = person.ids[0] if person.ids else f"{system.lower()}-{person.user}"
             before = self._record.students.get(person.user)
             names[person.user] = before.student if before else found.pop() if len(found) == 1 else own
         alike = {user: letters_of(folder_name(name)) for user, name in names.items()}
@@ -120,9 +120,9 @@ class Pull:
                 self.notes += done.notes
                 if done.students:
                     return timestamp_in(folder) == time
-            elif not attempt.typed:
+            elif not attempt.has_text:
                 self.notes.append(f"{student} handed in no notebook of {self._lab}.")
-        if attempt.typed:
+        if attempt.has_text:
             self.notes.append(f"{student} typed a text into {self._system.name}: read it there.")
         return False
 

@@ -20,7 +20,7 @@ from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.render import points
 from autograder.results import SubmissionResult
-from autograder.systems.exchange import Entry, New, Person, Pulled, Record, Refused, Sent, System
+from autograder.systems.exchange import Entry, Person, Pulled, Record, Refused, Sent, System, Update
 
 #: Grades with a smaller difference are equal: grades are sent with two decimals, and systems store other numbers of them.
 _SAME = 0.005
@@ -40,7 +40,7 @@ class Row:
     why: str
     what: str = "left out"
     now: Entry = _NONE
-    new: New | None = None
+    new: Update | None = None
     digest: str = ""
 
 
@@ -102,7 +102,7 @@ class Push:
         has_page = any((file.name, file.size) == (name, len(page)) for file in now.files)
         is_there = now.comment is None or (has_page and _text(now.comment) == _text(comment))
         is_left = not system.takes_files or (is_there and any(sent.page == digest for sent in ours))
-        new = New(float(grades.number(one.points, system.most)), comment, name, None if is_left else page)
+        new = Update(float(grades.number(one.points, system.most)), comment, name, None if is_left else page)
         what, why = "new" if now.grade is None else "change", ""
         if new.grade > system.most + _SAME:
             why = f"{points(new.grade)} is above the maximum of {points(system.most)}: raise it there"
@@ -122,7 +122,7 @@ class Push:
 
         Each entry is recorded before it is sent, so that the next push recognises it after a failure.
         """
-        record, troubles, tried = self._record, list[str](), list[tuple[Row, New]]()
+        record, troubles, tried = self._record, list[str](), list[tuple[Row, Update]]()
         for row, new in self._system.track(self.going, "grades"):
             sent = Sent(grade=new.grade, comment=new.comment, page=row.digest)
             record.sent[row.user] = [*record.sent.get(row.user, [])[-1:], sent]
@@ -167,7 +167,7 @@ def _why_not(row: Graded, known: Pulled | None, now: Person | None, system: str)
     return ""
 
 
-def _missing(ours: New | Sent, now: Entry) -> list[str]:
+def _missing(ours: Update | Sent, now: Entry) -> list[str]:
     """What the current entry does not have of a grade and a comment. A comment that is hidden is not missing."""
     has_grade = now.grade is not None and abs(now.grade - ours.grade) < _SAME
     is_hidden = now.comment is None or ours.comment is None

@@ -9,14 +9,14 @@ import requests
 
 from autograder.errors import UserError
 from autograder.systems.canvas import Canvas
-from autograder.systems.exchange import Attempt, Entry, File, New, Refused
+from autograder.systems.exchange import Attempt, Entry, File, Refused, Update
 from tests.systems.fake_site import TOKEN, FakeSite, recorded
 
 ME, ADA, BO, CY, TOM = 1, 11, 12, 13, 16
 LATE = "[late]\npercent_per_day = 10\n[labs.00]\ndue = 2026-11-20T22:59:59"
 COURSE, WHEN, DUE, SITE = "/api/v1/courses/5", 1795100400, 1795215599, FakeSite.site
 PLACE = f"{COURSE}/assignments/70/submissions"
-NEW = New(7.5, "Good &amp; short.<br>Yes.", "lab.html", b"<p>page</p>")
+NEW = Update(7.5, "Good &amp; short.<br>Yes.", "lab.html", b"<p>page</p>")
 FILE = File("ada.ipynb", 9, WHEN, f"{SITE}/files/ada.ipynb")
 PAGE = File("lab.html", 9, WHEN, f"{SITE}/files/lab-2.html")
 
@@ -78,8 +78,8 @@ def test_active_students_their_newest_attempt_and_who_has_longer(system, site):
     made = system("70")
     people, notes = made.people()
     assert [one.user for one in people] == [ADA, BO, CY] and notes == []  # not Tom, who teaches too
-    attempts = [Attempt(2, WHEN, (FILE,)), Attempt(2, WHEN, (FILE,), typed=True), None]
-    assert people[0].words == ("ada", "S1") and [one.attempt for one in people] == attempts
+    attempts = [Attempt(2, WHEN, (FILE,)), Attempt(2, WHEN, (FILE,), has_text=True), None]
+    assert people[0].ids == ("ada", "S1") and [one.attempt for one in people] == attempts
     dates = {ADA: DUE, BO: DUE + 3 * 86_400, CY: DUE}
     assert made.due == DUE and made.due_dates(people) == dates
     site.known["due_at"] = None
@@ -112,7 +112,7 @@ def test_an_entry_is_the_grade_and_our_own_newest_comment_with_a_page(system, si
 def test_a_grade_is_sent_with_its_page_as_a_comment_and_the_token_to_the_site_alone(system, site):
     made, site.answers["GET /files/x"] = system("70"), b"content"
     made.send(ADA, 2, NEW, Entry())
-    made.send(ADA, 2, New(3, "x"), Entry())
+    made.send(ADA, 2, Update(3, "x"), Entry())
     sent = {
         "submission[posted_grade]": "7.5", "comment[file_ids][]": "3", "comment[text_comment]": "Good & short.\nYes.",
         "comment[attempt]": "2",
@@ -132,11 +132,11 @@ def test_a_grade_is_sent_with_its_page_as_a_comment_and_the_token_to_the_site_al
 
 def test_lateness_counts_once(system, site):
     site.answers[f"PUT {PLACE}/11"] = {"points_deducted": 6}
-    system("70", LATE).send(ADA, 2, New(7, "x"), Entry())
+    system("70", LATE).send(ADA, 2, Update(7, "x"), Entry())
     assert site.sent() == [{"submission[posted_grade]": "7"}, {"submission[late_policy_status]": "none"}]
     site.submissions[ADA].update(score=1, points_deducted=6)
     made = system("70")  # the course takes nothing off: Canvas's own policy holds
-    made.send(ADA, 2, New(7, "x"), Entry())
+    made.send(ADA, 2, Update(7, "x"), Entry())
     assert len(site.sent()) == 3 and made.entries({ADA: 2}) == {ADA: Entry(7.0)}
 
 

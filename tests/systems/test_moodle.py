@@ -8,12 +8,12 @@ import pytest
 
 from autograder.course.policy_file import course_file, use
 from autograder.errors import UserError
-from autograder.systems.exchange import Attempt, Entry, File, New, Refused
+from autograder.systems.exchange import Attempt, Entry, File, Refused, Update
 from autograder.systems.moodle import Moodle
 from tests.systems.fake_site import TOKEN, FakeSite, recorded
 
 TEACHER, ANNE, SEAN, RAVI, OTTO, DORA, SUSI, RITA = 3, 4, 5, 15, 18, 19, 24, 28
-NEW = New(7.5, "Good.<br>", "lab.html", b"<p>page</p>")
+NEW = Update(7.5, "Good.<br>", "lab.html", b"<p>page</p>")
 FILES = "/webservice/pluginfile.php/36"
 PAGE = File("lab.html", 9, 1, f"http://127.0.0.1:8081{FILES}/lab.html")
 LISTS = ("mod_assign_get_submissions", "mod_assign_list_participants", "mod_assign_get_user_flags")
@@ -63,11 +63,11 @@ def test_who_may_hand_in_and_what_they_handed_in(system, site):
     found, notes = system().people()
     attempts = {one.user: one.attempt for one in found}
     assert len(attempts) == len(found) == 23 and not {SUSI, TEACHER} & set(attempts)  # suspended; staff
-    assert next(one for one in found if one.user == ANNE).words == ("amueller@uni.example", "00123")
+    assert next(one for one in found if one.user == ANNE).ids == ("amueller@uni.example", "00123")
     place, name = f"http://127.0.0.1:8081{FILES}/assignsubmission_file/submission_files/1", "07_self_attention.ipynb"  # fmt: skip
     file = File(name, 56933, 1795692639, f"{place}/{name}")
-    assert attempts[ANNE] == Attempt(0, 1795104192, (file,), typed=True)
-    assert attempts[OTTO].typed and not attempts[OTTO].files and attempts[DORA] is None
+    assert attempts[ANNE] == Attempt(0, 1795104192, (file,), has_text=True)
+    assert attempts[OTTO].has_text and not attempts[OTTO].files and attempts[DORA] is None
     assert attempts[RITA].open and attempts[RITA].when == 1794297600, "of the attempt before the open one"
     assert notes[0] == "Drafts, which nobody handed in, were not fetched: Dora Draft."
     assert "is open, so the one before it was taken" in notes[1] and "Rita Reopened" in notes[1]
@@ -78,7 +78,7 @@ def test_who_may_hand_in_and_what_they_handed_in(system, site):
 def test_blind_marking_brings_no_name(system, site):
     site.answers |= {name: recorded(f"blind-{name}") for name in LISTS}
     people, notes = system("4").people()
-    assert people[0].words == ("participant_50",)
+    assert people[0].ids == ("participant_50",)
     named = [one[key] for one in recorded("core_enrol_get_enrolled_users") for key in ("lastname", "email")]
     assert not any(name in f"{people}{notes}" for name in named)
 
@@ -175,7 +175,7 @@ def test_a_grade_is_sent_with_its_page_beside_other_peoples_files(system, site):
         "applytoall": "0", "plugindata[assignfeedbackcomments_editor][text]": "Good.<br>",
         "plugindata[assignfeedbackcomments_editor][format]": "1",
     }  # fmt: skip
-    system().send(ANNE, 2, New(7.5, "Good.<br>"), Entry(files=(PAGE, by_hand)))
+    system().send(ANNE, 2, Update(7.5, "Good.<br>"), Entry(files=(PAGE, by_hand)))
     assert site.fields("mod_assign_save_grade") == [sent | {"plugindata[files_filemanager]": "100"}, sent]
     assert [(fields, files) for name, fields, files in site.asked if name.endswith("upload.php")] == [
         ({"token": TOKEN, "itemid": "0", "filepath": "/"}, {"lab.html": NEW.page}),

@@ -17,7 +17,7 @@ from autograder.cli.systems import SYSTEMS
 from autograder.course.policy_file import extension_of, extensions_file, settings
 from autograder.errors import UserError
 from autograder.files import folder_name, timestamp_in
-from autograder.systems.exchange import Attempt, Entry, File, New, Person, Refused, System
+from autograder.systems.exchange import Attempt, Entry, File, Person, Refused, System, Update
 from autograder.systems.pull import Pull
 from autograder.systems.push import Push, Row, grades_of
 
@@ -39,7 +39,7 @@ class Site(System):
 
     def __init__(self, submitted, spec, make_result) -> None:
         self.submitted, self.spec, self._make = submitted, spec, make_result
-        self.words = {ADA: ("ada", "a@uni.edu"), BO: ("bo",), CY: ("cy",)}
+        self.ids = {ADA: ("ada", "a@uni.edu"), BO: ("bo",), CY: ("cy",)}
         self.attempts = {ADA: attempt(), BO: attempt(), CY: None}
         self.there, self.longer = defaultdict(Entry), dict[int, int]()
         #: Users whose grades were sent, those who are refused, and what is lost without a word.
@@ -48,7 +48,7 @@ class Site(System):
         self.files_left = 99
 
     def people(self):
-        return [Person(user, self.words[user], found) for user, found in self.attempts.items()], []
+        return [Person(user, self.ids[user], found) for user, found in self.attempts.items()], []
 
     def due_dates(self, people):
         return {one.user: self.longer.get(one.user, self.due) for one in people}
@@ -66,7 +66,7 @@ class Site(System):
     def entries(self, attempts):
         return {user: self.there[user] for user in attempts}
 
-    def send(self, user, attempt, new: New, now):
+    def send(self, user, attempt, new: Update, now):
         if user in self.refused:
             raise Refused("the grading period is closed")
         assert attempt == 0 and now == self.there[user]
@@ -122,11 +122,11 @@ def pulled(site) -> Site:
 
 
 def test_pull_lays_out_the_class_as_grading_reads_it(site):
-    typed, up = Attempt(0, WHEN, typed=True), folder_name("../up")
+    typed, up = Attempt(0, WHEN, has_text=True), folder_name("../up")
     large = Attempt(0, WHEN, (File("a.ipynb", 1 << 40, 0, ""),))
     gone = Attempt(0, WHEN, (File("a.ipynb", 9, 0, "refused"),))
     site.attempts |= {4: attempt(WHEN + 5), 5: attempt(), 6: typed, 7: large, 8: gone}
-    site.words |= {4: (), 5: ("../up",), 6: ("typist",), 7: ("large",), 8: ("gone",)}
+    site.ids |= {4: (), 5: ("../up",), 6: ("typist",), 7: ("large",), 8: ("gone",)}
     done = site.pull()
     folders = {folder.name for folder in site.submitted.iterdir() if folder.is_dir()}
     assert folders == {"ada", "bo", "cy", "moodle-4", up, "typist", "large", "gone"}
@@ -152,7 +152,7 @@ def test_a_pull_fetches_what_is_new_and_goes_on_where_it_was_cut_off(site):
 
 def test_the_class_list_names_the_folders_and_two_of_one_name_stay_apart(site, course_at):
     course_at(POLICY, "student,email,ID number\nlovelace,a@uni.edu,\nx,x@uni.edu,\n")
-    site.words |= {BO: ("twin",), CY: ("TWIN",)}
+    site.ids |= {BO: ("twin",), CY: ("TWIN",)}
     done, said = site.pull(), " ".join(site.pull().notes)
     assert done.students == ["TWIN_3", "lovelace", "twin_2"]
     assert "On the class list, but not a student in Moodle: x" in said
