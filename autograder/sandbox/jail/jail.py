@@ -56,10 +56,10 @@ class Jail:
         self.address_space = ns.status_bytes("self", ("VmSize:",))
 
     def seal(self) -> None:
-        """After the libraries are imported: close what was open for that."""
+        """Close, after the libraries are imported, what only the import needs."""
 
     def become_clone(self, outer_uid: int) -> None:
-        """In the copy: take the next user id. Limits for each user and the right to send signals depend on it."""
+        """In a forked copy: take another user id. The kernel counts limits and permits signals by user."""
         self.clones = set()
         self.outer_uid = outer_uid
         self.measure_baseline()
@@ -146,8 +146,8 @@ def become_user(uid: int) -> None:
     os.setresuid(uid, uid, uid)
 
 
-def lacking(outer_uid: int) -> str:
-    """The reason why files and signals cannot be kept from submissions of this user; "" if they can."""
+def why_no_reduced_jail(outer_uid: int) -> str:
+    """Why, without namespaces, files and signals cannot be kept from submissions of this user; "" if they can."""
     if outer_uid or landlock.version() >= landlock.SIGNALS_SINCE:
         return ""
     return "isolation without namespaces needs root, or Landlock as of Linux 6.12"
@@ -165,9 +165,9 @@ class ReducedJail(Jail):
         # Without Landlock, these must not be readable to other users.
         self.secret = [] if self.landlock else sorted({*config["hidden"], *config["private"]}, key=len)
         # Without Landlock, a submission with its own user id may leave files in folders that all users share.
-        apart = uid >= OUTER_UID and not self.landlock
-        self.elsewhere = folders.open_to_everybody() if apart else []
-        #: The folders of running children by process id, of the next child, and of ended children.
+        may_leave_files = uid >= OUTER_UID and not self.landlock
+        self.elsewhere = folders.open_to_everybody() if may_leave_files else []
+        #: The folders of running children by process id, of the next child, and what ended children left.
         self.scratch: dict[int, str] = {}
         self.next_scratch = ""
         self.left: list[str] = []
@@ -199,7 +199,7 @@ class ReducedJail(Jail):
         if not self.left:
             return
         self._end_strays()
-        if not self.scratch:  # else they may belong to a running submission
+        if not self.scratch:  # a running submission may own files there
             self.left += set(folders.owned(self.elsewhere, self.outer_uid)) - set(self.left)
         until = time.monotonic() + seconds
         self.left = [path for path in self.left if not folders.remove(path, until - time.monotonic())]
@@ -207,7 +207,7 @@ class ReducedJail(Jail):
     def close(self) -> None:
         for child in [*self.scratch]:
             self.ended(child)
-        self.clear(float("inf"))  # until done, or until the harness takes over
+        self.clear(float("inf"))  # until all are removed, or the harness takes over
 
     def _end_strays(self) -> None:
         """End the children that this process did not fork: processes that ended submissions left running."""
@@ -276,7 +276,7 @@ def copy_course(config: dict[str, Any]) -> None:
 
 
 def lay_out(config: dict[str, Any]) -> None:
-    """Give another user access to kit and data, and a folder to write in."""
+    """Let another user read kit and data, and put the libraries' own files below the work folder."""
     home = config["work_folder"]
     course = f"{home}/course"
     if os.path.dirname(config["kit"]) != course:

@@ -1,6 +1,6 @@
 """The zygote: imports the libraries once and forks a jailed child for each submission.
 
-It is launched as a new interpreter (``python zygote.py DESCRIPTOR``), so that it never held a secret. It reads its
+It is launched as a new interpreter (``python zygote.py DESCRIPTOR``), so that its memory never holds a secret. It reads its
 configuration from the control socket. It neither runs a student's code nor reads data from a student.
 
 Control messages are JSON lines. In: the configuration, then ``{"spawn": limits}`` with the descriptor of the session's
@@ -88,7 +88,7 @@ def enter_namespaces(config: dict[str, Any]) -> None:
 
 
 def choose_jail(config: dict[str, Any]) -> Any:
-    """Enter namespaces or, if the configuration allows it, prepare a jail without them. Returns the jail.
+    """Enter namespaces, or prepare a jail without them if that fails and the configuration allows it. Returns the jail.
 
     Returns in the process that goes on. Raises ``NoIsolation`` if the isolation is not sufficient.
     """
@@ -97,24 +97,24 @@ def choose_jail(config: dict[str, Any]) -> Any:
     def try_namespaces() -> str:
         inside = dict(config)
         enter_namespaces(inside)
-        return said_by_child(str, jails.NamespaceJail(inside))
+        return trouble_in_child(str, jails.NamespaceJail(inside))
 
     if config["closed"]:
         jails.copy_course(config)
-    trouble = config["lacking"] or (config["least"] != "namespaces" and said_by_child(try_namespaces))
+    trouble = config["lacking"] or (config["least"] != "namespaces" and trouble_in_child(try_namespaces))
     if not trouble:
         enter_namespaces(config)
         return jails.NamespaceJail(config)
     jails.lay_out(config)
-    left = []
+    reasons = []
     for uid in dict.fromkeys((config["outer_uid"], 0)):
         config["outer_uid"] = uid
         jail = jails.ReducedJail(config)
-        why = jails.lacking(uid) or said_by_child(partial(wrong_inside, config, jail), jail)
+        why = jails.why_no_reduced_jail(uid) or trouble_in_child(partial(access_trouble, config, jail), jail)
         if not why:
             return jail
-        left.append(why)
-    raise NoIsolation(f"{trouble}; {left[0]}")
+        reasons.append(why)
+    raise NoIsolation(f"{trouble}; {reasons[0]}")
 
 
 class NoIsolation(RuntimeError):
@@ -132,8 +132,8 @@ def in_words(error: BaseException) -> str:
     return f"the sandbox could not be prepared: {type(error).__name__}: {error}"
 
 
-def said_by_child(look: Callable[[], str], jail: Any = None) -> str:
-    """Call ``look`` in a forked child, inside the jail if there is one. Returns its sentence about what is wrong, or ""."""
+def trouble_in_child(look: Callable[[], str], jail: Any = None) -> str:
+    """Call ``look`` in a forked child, in the jail if one is given. Returns a sentence about what is wrong, or ""."""
     reader, writer = os.pipe()
     child = jail.fork()[0] if jail is not None else os.fork()
     if child == 0:
@@ -154,8 +154,8 @@ def said_by_child(look: Callable[[], str], jail: Any = None) -> str:
     return trouble
 
 
-def wrong_inside(config: dict[str, Any], jail: Any) -> str:
-    """In a child's jail: a sentence about files that it can read and must not, or needs and cannot read; "" for none."""
+def access_trouble(config: dict[str, Any], jail: Any) -> str:
+    """In a child's jail: a sentence about a file that it can read but must not, or must read but cannot; "" for none."""
     from sandbox.jail import visible
 
     for path in jail.secret:
@@ -165,7 +165,7 @@ def wrong_inside(config: dict[str, Any], jail: Any) -> str:
         config["outer_uid"] and visible.unreadable_packages(config["hidden"])
     )
     return (
-        f"submissions need all in {closed} and may not read it: `chmod -R a+rX {closed}` lets them"
+        f"submissions must read all of {closed} and cannot: `chmod -R a+rX {closed}` lets them"
         if closed
         else ""
     )
@@ -174,7 +174,7 @@ def wrong_inside(config: dict[str, Any], jail: Any) -> str:
 def import_libraries(config: dict[str, Any]) -> Any:
     """Import the libraries that submissions use. Returns the shell that every child inherits.
 
-    For ``module:what`` among the modules also call the module's ``prepare(what)``. No module may leave a thread running.
+    For an entry ``module:what``, also call the module's ``prepare(what)``. No module may leave a thread running.
     """
     fonts = Path(os.environ["MPLCONFIGDIR"])
     fonts.mkdir(exist_ok=True)
@@ -202,9 +202,9 @@ def import_libraries(config: dict[str, Any]) -> Any:
 
 
 def warm_up_torch(torch: Any, optimizers: bool) -> None:
-    """Compute a gradient, so that PyTorch loads its code for that now, and perhaps its compiler for ``optimizers``.
+    """Compute a gradient, so that PyTorch loads that code now; with ``optimizers``, also take a step with each.
 
-    That takes longer than all its other imports.
+    Loading this code takes longer than all of PyTorch's other imports.
     """
     torch.set_num_threads(1)
     layer = torch.nn.Linear(2, 2)
@@ -281,7 +281,7 @@ def serve(control: Control, jail: Any, lab_shell: Any) -> None:
                 return serve(Control(socket.socket(fileno=descriptor)), jail, lab_shell)
             jail.clones.add(copy)
         else:
-            with contextlib.suppress(ChildProcessError):  # reap those that nobody asked about
+            with contextlib.suppress(ChildProcessError):  # reap the children that no message asked about
                 while ended := os.waitpid(-1, os.WNOHANG)[0]:
                     jail.ended(ended)
             jail.limits = message["spawn"]
@@ -309,7 +309,7 @@ def reap(child: int, jail: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Set up, report and serve."""
+    """Read the configuration, prepare the jail and the libraries, and serve."""
     os.umask(0o022)  # another user must read the files made here
     control = Control(socket.socket(fileno=int(sys.argv[1])))
     config = control.receive()
@@ -329,7 +329,7 @@ def main() -> None:
         require_one_thread()
         jail.seal()
         jail.measure_baseline()
-        if trouble := said_by_child(partial(wrong_inside, config, jail), jail):
+        if trouble := trouble_in_child(partial(access_trouble, config, jail), jail):
             raise NoIsolation(trouble)
     except Exception as error:
         failure = {"error": in_words(error)}
