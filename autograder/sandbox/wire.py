@@ -149,7 +149,7 @@ def encode(
 
 
 def drained(values: Iterable[Any]) -> list[Any]:
-    """The items of an iterator."""
+    """The items of an iterator. Raises ``WireError`` if it does not end."""
     items = list(itertools.islice(values, LIMITS.items + 1))
     if len(items) > LIMITS.items:
         raise WireError("the iterator does not end")
@@ -367,12 +367,11 @@ def decode(
     on_held: Callable[[int], None] | None = None,
     tensors_as_arrays: bool = False,
 ) -> Any:
-    """The value that ``frame`` holds, its tensors perhaps as NumPy arrays. Raises only ``WireError``, whatever the bytes.
+    """The value that ``frame`` holds. Raises only ``WireError``, whatever the bytes.
 
-    ``on_held`` is called with the most bytes that the value takes in memory.
-
-    ``resolve`` turns a ``Reference`` into its object (without it references are refused).
-    A value of a type that cannot be sent raises ``OpaqueError``.
+    ``resolve`` turns a ``Reference`` into its object; without it, references are refused. ``on_held`` is called with the most
+    bytes that the value takes in memory. ``tensors_as_arrays`` makes NumPy arrays of tensors. A value of a type that cannot
+    be sent raises ``OpaqueError``.
     """
     try:
         header_bytes, body_bytes = frame_lengths(frame[: PREFIX.size])
@@ -489,7 +488,7 @@ class Decoder:
     def dictionary(self, tree: list[Any], depth: int) -> dict[Any, Any]:
         parts = self.items(tree, depth)
         if len(parts) % 2:
-            _malformed("a dict with a key too many")
+            _malformed("a dict with a key but no value")
         return dict(zip(_checked_keys(parts[::2]), parts[1::2], strict=True))
 
     def buffer(self, tree: list[Any], depth: int) -> Any:
@@ -499,7 +498,7 @@ class Decoder:
         return bytes(buffer) if tree[0] != "S" else self.text(str(buffer, "utf-8", "surrogatepass"))
 
     def fixed(self, tree: list[Any], depth: int) -> Any:
-        """A value of a few parts, by ``_FIXED``."""
+        """A value with a fixed number of parts, which ``_FIXED`` lists."""
         count, kinds, size, make = _FIXED[tree[0]]
         parts = self.items(tree, depth)
         if len(parts) != count or not all(type(part) in kinds for part in parts):
@@ -676,9 +675,9 @@ _IMMUTABLE = frozenset({bool, int, float, complex, str, bytes, range, slice, typ
 
 
 def contents_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | str, bytes]:
-    """The contents of each argument that can be changed, as bytes that are equal on both sides when nothing was.
+    """The contents of each argument that a call can change, as bytes: equal on both sides if it changed nothing.
 
-    Left out are functions and modules, and random generators, whose state goes its own way.
+    Functions and modules are left out; so are random generators, whose states may differ.
     """
     items: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
     return {
@@ -689,11 +688,11 @@ def contents_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | st
 
 
 def _contents(value: Any) -> bytes:
-    if type(value) is np.ndarray and value.dtype.kind in "biufc":  # as sure as a frame, and made at once
+    if type(value) is np.ndarray and value.dtype.kind in "biufc":  # as exact as a frame, and faster
         return f"{value.dtype.str} {value.shape} ".encode() + value.tobytes()
     try:
         return encode(value, refer=lambda other: Reference("something else", 0), in_order=True)
-    except WireError:  # it cannot have come from the harness so
+    except WireError:  # the harness cannot have sent it in this state
         return b""
 
 
