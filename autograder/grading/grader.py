@@ -41,7 +41,7 @@ from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedToo
 from autograder.judging.run import HiddenTest, TestRun, master_runs, run_test, tests_of
 from autograder.judging.safe_errors import safe_error
 from autograder.questions.engine.as_tests import outcomes_seen
-from autograder.questions.engine.mutants import generated_name
+from autograder.questions.engine.mutants import sentence_of_edit
 from autograder.questions.engine.question import questions_of
 from autograder.results import (
     STATUSES,
@@ -56,8 +56,8 @@ from autograder.sandbox.host.student import StudentError, StudentGone
 _TOO_LONG_TO_READ = "The code takes too long to search for forbidden functions: a person must look at it."
 #: The most seconds for watching a graded answer's calls: wall-clock time, and CPU time of this process.
 WATCH_SECONDS = 2.0
-#: Ends the note about an answer that could not be tested with the course's earlier answers.
-_UNTIL = "of these parts until a person has looked."
+#: The end of the notes about answers that were tested only in part; teachers read these notes too.
+_UNTIL_SEEN = "of these parts until a person has looked."
 _NOT_JUDGED_IN_TIME = "what your function returned is too large or too strange to be judged in time"
 
 
@@ -76,8 +76,8 @@ class Run:
     unnamed: Mapping[str, Mapping[int, Outcome]] = field(default_factory=dict)
 
 
-#: Statuses that the next call would end in, too: the question's other tests do not run.
-_ENDS_AGAIN = ("timed-out", "out-of-memory")
+#: Statuses in which the next call would end too, so that the question's other tests do not run.
+_WOULD_END_AGAIN = ("timed-out", "out-of-memory")
 _NO_TIME_LEFT = "the time for this question was over"
 #: The message of a test, or of a cell with a test, that the sandbox could not run.
 NOT_RUN_ANY_MORE = "this could not be run any more"
@@ -142,7 +142,7 @@ class Grader:
             keys=keys,
         )
         if submission.path is None:
-            return self._nothing(result)
+            return self._with_failed_tests(result)
         try:
             if notebook.raw is None:
                 raise Unreadable(notebook.trouble)
@@ -150,7 +150,7 @@ class Grader:
         except Unreadable as reason:
             notes = (*submission.notes, str(reason))
             seconds = time.perf_counter() - began
-            return self._nothing(replace(result, status="unreadable", notes=notes, seconds=seconds))
+            return self._with_failed_tests(replace(result, status="unreadable", notes=notes, seconds=seconds))
         keys = keys | self.context.question_keys(repaired.executed_source())
         kept = (
             {}
@@ -159,17 +159,17 @@ class Grader:
         )
         if earlier is not None and earlier.keys.get("rubric") != keys["rubric"]:
             kept = {name: paid_anew(self.lab, question) for name, question in kept.items()}
-        run = self._taken_over(earlier, repaired, kept) or self._run(repaired, kept)
+        run = self._earlier_run(earlier, repaired, kept) or self._run(repaired, kept)
         failed = failed_cells(repaired, run.outcomes)
         questions = tuple(with_cell_error(one, repaired, self.template, failed) for one in run.questions)
         lacking = names_not_made(questions, repaired)
-        # Descriptions of slips, where an edit of a right answer behaves the same. A live attempt's verdict does not wait for them.
+        # Sentences about unnamed wrong answers. They take too long for a live attempt, which has a salt of its own.
         generated = {
-            name: JudgeClock().tried(partial(generated_name, self.lab, name, seen), "")
+            name: JudgeClock().tried(partial(sentence_of_edit, self.lab, name, seen), "")
             for name, seen in ({} if task.salt else run.unnamed).items()
         }
         questions = tuple(replace(one, generated=generated.get(one.name, one.generated)) for one in questions)
-        untested = (note for note in run.notes if note.endswith(_UNTIL))
+        untested = (note for note in run.notes if note.endswith(_UNTIL_SEEN))
         choices = (*repaired.choices, *_defined_again(repaired, self.template, questions), *untested)
         a_cell_failed = any(outcome.status == "error" for outcome in run.outcomes)
         return replace(
@@ -179,7 +179,7 @@ class Grader:
             seconds=run.seconds or time.perf_counter() - began,
             questions=questions,
             notes=tuple(dict.fromkeys((*submission.notes, *repaired.notes, *choices, *run.notes, *lacking))),
-            notebook=_executed(repaired, run.outcomes, self._shown(questions)),
+            notebook=_executed(repaired, run.outcomes, self._test_outputs(questions)),
             keys=keys,
             public_checks={name: repaired.saved_checks.get(name, []) for name in self.points},
             run_notes=run.notes,
@@ -187,7 +187,7 @@ class Grader:
             tested=tuple(name for name in self.points if name not in kept),
         )
 
-    def _nothing(self, result: SubmissionResult) -> SubmissionResult:
+    def _with_failed_tests(self, result: SubmissionResult) -> SubmissionResult:
         """The result with a failed row for every hidden test: there is no notebook to grade."""
         message = STATUSES[result.status].test_message
         tests = {
@@ -197,7 +197,7 @@ class Grader:
         rows = tuple(QuestionResult(name, 0.0, most, tests[name]) for name, most in self.points.items())
         return replace(result, questions=rows)
 
-    def _taken_over(
+    def _earlier_run(
         self, earlier: SubmissionResult | None, repaired: Repaired, kept: Mapping[str, QuestionResult]
     ) -> Run | None:
         """The earlier run if every question is kept, so that nothing has to run; else None."""
@@ -214,7 +214,7 @@ class Grader:
         in_order = tuple(kept[name] for name in self.points)
         return Run(outcomes, in_order, earlier.run_notes, earlier.status, earlier.seconds)
 
-    def _shown(self, questions: Sequence[QuestionResult]) -> dict[str, str]:
+    def _test_outputs(self, questions: Sequence[QuestionResult]) -> dict[str, str]:
         """The output of each check cell in the executed notebook: a line for each hidden test of its question."""
         lines = {
             self.template.test_of[question.name]: [
@@ -242,17 +242,17 @@ class Grader:
             for turn, name in enumerate(asked):
                 clock = start_turn(session, turn, len(asked))
                 judged[name] = self._judged(session, clock, name, cells, forbidden, judged)
-            again_at_check = self._to_ask_again(judged, asked, cells)
+            again_at_check = self._to_test_again(judged, asked, cells)
             for turn, (place, name) in enumerate(again_at_check):
                 clock = start_turn(session, turn, len(again_at_check))
                 check = self.template.test_of[name]
                 if not session.stand_after(check) or _graded_name(session, name) == name:
                     continue  # it has no answer there, or no time is left
-                at_check: list[str] = []
-                forbidden = self._forbidden([source for _, source in cells[: place + 1]], at_check, [name])
+                found: list[str] = []
+                forbidden = self._forbidden([source for _, source in cells[: place + 1]], found, [name])
                 again = self._judged(session, clock, name, cells, forbidden, judged)
                 if again.result.points >= judged[name].result.points:
-                    judged[name] = replace(again, notes=(*at_check, *again.notes), after=check)
+                    judged[name] = replace(again, notes=(*found, *again.notes), after=check)
             kit = no_tools(self.lab) if may_use_kit(self.lab, repaired.executed_source()) else ()
             questions = tuple(
                 judged[name].result if name in kept else self._watched(session, judged[name], kit)
@@ -264,7 +264,7 @@ class Grader:
         unnamed = {name: judged[name].unnamed for name in asked if judged[name].unnamed}
         return Run(tuple(outcomes), questions, tuple(notes), status, unnamed=unnamed)
 
-    def _to_ask_again(
+    def _to_test_again(
         self, judged: Mapping[str, Judged], asked: Sequence[str], cells: Sequence[tuple[str, str]]
     ) -> list[tuple[int, str]]:
         """The questions that lost points, perhaps because of a cell below their check, each with its check's place; in order."""
@@ -333,13 +333,13 @@ class Grader:
             used,
         )
         explained = diagnosis or symptom is KEPT or shown_error or tested.notes or result.is_partly_tested
-        slips = is_wrong and not explained
-        return Judged(result, tested.notes, session.status, unnamed=seen if slips else {})
+        is_unnamed = is_wrong and not explained
+        return Judged(result, tested.notes, session.status, unnamed=seen if is_unnamed else {})
 
     def _watched(self, session: Session, judged: Judged, kit: Sequence[str]) -> QuestionResult:
-        """The question with the forbidden functions or ``kit`` parts that its answer calls, if reading the code found none.
+        """The question with a forbidden function or ``kit`` part that its answer calls, if reading the code found none.
 
-        The passed tests run once more. Their values, statuses and time-outs do not count. At most one name is shown: the
+        The passed tests run once more. Their values, statuses and time-outs do not count. Only one name is shown: the
         student's process reports the calls, and a list could encode a hidden input.
         """
         question = judged.result
@@ -370,7 +370,7 @@ def _asks_a_person(question: QuestionResult) -> str:
     if question.is_partly_tested:
         return (
             f"“{question.name}” needs an earlier answer that is not right, so not all of it can be tested: "
-            f"it keeps the points {_UNTIL}"
+            f"it keeps the points {_UNTIL_SEEN}"
         )
     return (
         f"“{question.name}” uses {', '.join(question.forbidden)}, which it asks you to do without: "
@@ -403,8 +403,8 @@ def shown_error_of(runs: Sequence[TestRun], sources: Sequence[tuple[str, str]]) 
 
 
 def endless_in(lab: str, judged: Mapping[str, Judged]) -> set[str]:
-    """The questions whose answers never end, and those that build on them."""
-    endless = {name for name, one in judged.items() if one.status in _ENDS_AGAIN}
+    """The questions whose answers ran out of time or memory, and those whose answers call them."""
+    endless = {name for name, one in judged.items() if one.status in _WOULD_END_AGAIN}
     users = {n for n, question in questions_of(lab).items() if not endless.isdisjoint(question.uses)}
     return endless | users
 
@@ -427,7 +427,7 @@ def run_tests(
     wrong: Sequence[str] | None = None,
     endless: Collection[str] = (),
 ) -> Tested:
-    """Run a question's hidden tests. A test that ends the sandbox fails. After one that used up time or memory, no test runs.
+    """Run a question's hidden tests. A test that ends the sandbox fails. After one that used up time or memory, no other runs.
 
     ``function``: the answer's name. ``wrong``: the other answers that are wrong (None: unknown). ``endless``: those that
     never end.
@@ -455,7 +455,7 @@ def run_tests(
         trace = tuple(student.trace) if student is not None else ()
         runs.append(TestRun(test, TestResult(test.title, False, message), trace))
         notes += [f"While “{question}” was tested, {message}."] if end and not notes else []
-        if end in _ENDS_AGAIN:
+        if end in _WOULD_END_AGAIN:
             unrun = f"{NOT_RUN}: {message} in an earlier test"
             rest = tests[len(runs) :]
             runs += [TestRun(one, TestResult(one.title, False, unrun), (), ran=False) for one in rest]

@@ -11,7 +11,7 @@ from autograder.questions.engine import mutants
 from autograder.questions.engine.as_tests import outcomes_seen
 from autograder.questions.engine.draw import trials_of
 from autograder.questions.engine.edits import edits_of
-from autograder.questions.engine.mutants import generated_name
+from autograder.questions.engine.mutants import sentence_of_edit
 from autograder.questions.engine.question import questions_of
 
 LAB, SALT, NAME = "07_self_attention", "a salt", "padding_mask"
@@ -74,7 +74,7 @@ def _without(title):
 
 def test_a_slip_that_is_an_edit_of_the_master_has_a_sentence_and_the_next_one_costs_no_call(monkeypatch):
     seen = _without("one padding position counts as a word")
-    said = generated_name(LAB, NAME, seen)
+    said = sentence_of_edit(LAB, NAME, seen)
     assert said == (
         "On our inputs your results are those of a right answer that puts equal values "
         "on the wrong side of a comparison that has to do with `T` and `lengths`."
@@ -83,19 +83,19 @@ def test_a_slip_that_is_an_edit_of_the_master_has_a_sentence_and_the_next_one_co
     assert len(tried.outcomes) < len(trials_of(questions_of(LAB)[NAME], SALT)) * len(tried.edits) / 2
     mutants.end_process()
     monkeypatch.setattr(mutants, "_process", None)
-    assert generated_name(LAB, NAME, seen) == said
+    assert sentence_of_edit(LAB, NAME, seen) == said
 
 
 def test_a_right_answer_and_one_that_is_no_edit_have_none_and_one_of_tensors_has_a_sentence():
-    assert generated_name(LAB, NAME, _seen(solution(LAB)[NAME])) == ""
-    assert generated_name(LAB, NAME, _without("the sentences are sorted")) == ""
-    assert generated_name(LAB, NAME, {}) == ""
+    assert sentence_of_edit(LAB, NAME, _seen(solution(LAB)[NAME])) == ""
+    assert sentence_of_edit(LAB, NAME, _without("the sentences are sorted")) == ""
+    assert sentence_of_edit(LAB, NAME, {}) == ""
 
     def label_smoothing(targets, V, epsilon):
         return (1 - epsilon) * torch.nn.functional.one_hot(targets, V) + epsilon
 
     seen = _seen(label_smoothing, "10_training", "label_smoothing")
-    said = generated_name("10_training", "label_smoothing", seen)
+    said = sentence_of_edit("10_training", "label_smoothing", seen)
     assert said.endswith("leaves out a division that has to do with `V`.")
 
 
@@ -109,9 +109,9 @@ def test_edits_that_say_different_things_say_nothing(monkeypatch):
             return dict.fromkeys(numbers, seen[place])
 
     monkeypatch.setattr(mutants, "_edit_outcomes", lambda *_: Two())
-    assert generated_name(LAB, NAME, seen) == ""
+    assert sentence_of_edit(LAB, NAME, seen) == ""
     Two.edits[1] = (0, 2, "ignores `lengths`")
-    assert "ignores `T`" in generated_name(LAB, NAME, seen)
+    assert "ignores `T`" in sentence_of_edit(LAB, NAME, seen)
 
 
 def test_an_edit_without_end_is_like_nothing_and_a_process_that_ends_is_asked_no_more(monkeypatch):
@@ -119,7 +119,7 @@ def test_an_edit_without_end_is_like_nothing_and_a_process_that_ends_is_asked_no
         while True:
             pass
 
-    before = mutants.signal.signal(mutants.signal.SIGVTALRM, mutants._ring)
+    before = mutants.signal.signal(mutants.signal.SIGVTALRM, mutants._raise_too_long)
     try:
         assert mutants._outcome(questions_of(LAB)[NAME], 0, for_ever, 0.05) is None
     finally:
@@ -127,7 +127,7 @@ def test_an_edit_without_end_is_like_nothing_and_a_process_that_ends_is_asked_no
     seen = _without("one padding position counts as a word")
     mutants._process()[0].kill()
     with pytest.raises((EOFError, OSError)):
-        generated_name(LAB, NAME, seen)
+        sentence_of_edit(LAB, NAME, seen)
     monkeypatch.setattr(mutants, "_process", None)
     with pytest.raises(EOFError):
-        generated_name(LAB, NAME, seen)
+        sentence_of_edit(LAB, NAME, seen)

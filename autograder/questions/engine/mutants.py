@@ -42,12 +42,12 @@ CALL_SECONDS, TIMES_MASTER = 0.1, 20
 REQUEST_CPU_SECONDS, REQUEST_SECONDS, MAX_BYTES = 30, 60, 8 << 30
 
 
-def generated_name(lab: str, name: str, seen: Mapping[int, Outcome]) -> str:
+def sentence_of_edit(lab: str, name: str, seen: Mapping[int, Outcome]) -> str:
     """A sentence about a wrong answer; "" if no edit behaves like it, or if several do with different sentences.
 
     ``seen`` maps the position of each trial to the answer's outcome. Raises OSError or EOFError if the process fails::
 
-        generated_name(lab, "padding_mask", outcomes_seen(answered))
+        sentence_of_edit(lab, "padding_mask", outcomes_seen(answered))
         # "On our inputs your results are those of a right answer that ignores `mask`."
     """
     question = questions_of(lab).get(name)
@@ -59,8 +59,8 @@ def generated_name(lab: str, name: str, seen: Mapping[int, Outcome]) -> str:
         return ""  # it is right, or has only errors
     tried = _edit_outcomes(lab, name)
     in_calls = any(kind and trials[place].case is not None for place, kind in kinds.items())
-    left = [n for n, edit in enumerate(tried.edits) if in_calls or edit[1] < 2]  # observations tell less
-    for place in sorted(seen, key=lambda place: _order(trials[place], kinds[place])):
+    left = [n for n, edit in enumerate(tried.edits) if in_calls or edit[1] < 2]  # scenarios alone tell less
+    for place in sorted(seen, key=lambda place: _sort_key(trials[place], kinds[place])):
         outcomes = tried.in_trial(place, left)
         left = [n for n in left if _behaves_alike(trials[place], seen[place], kinds[place], outcomes[n])]
     best = min((tried.edits[number][:2] for number in left), default=None)
@@ -70,7 +70,7 @@ def generated_name(lab: str, name: str, seen: Mapping[int, Outcome]) -> str:
     return f"On our inputs your results are those of a right answer that {behaviours.pop()}."
 
 
-def _order(trial: Trial, kind: str) -> tuple[bool, bool, int]:
+def _sort_key(trial: Trial, kind: str) -> tuple[bool, bool, int]:
     """The sort key of a trial: calls before scenarios, wrong before right, small before large."""
     return trial.case is None, not kind, size_of(trial)
 
@@ -152,7 +152,7 @@ def main(descriptor: int) -> None:
     """Run edits, within limits, as the process at the other end of a socket requests."""
     import resource  # not on every system
 
-    signal.signal(signal.SIGVTALRM, _ring)
+    signal.signal(signal.SIGVTALRM, _raise_too_long)
     resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
     warnings.simplefilter("ignore")
     with Connection(descriptor) as connection, contextlib.suppress(EOFError):
@@ -175,7 +175,7 @@ class _TooLong(BaseException):
     """An edit took too long. Not an ``Exception``, which edited code could catch."""
 
 
-def _ring(*_: Any) -> None:
+def _raise_too_long(*_: Any) -> None:
     raise _TooLong
 
 
