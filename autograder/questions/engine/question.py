@@ -1,4 +1,4 @@
-"""The parts of a question that an author writes: reference, families of inputs, scenarios, misconceptions, alternatives."""
+"""A question, as its author writes it: reference, families of inputs, scenarios, misconceptions, alternatives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True, init=False)
 class Case:
-    """One call of the answer, and the text's result for it.
+    """One call of the answer, and the result that the lab's text gives for it.
 
     ``gives`` holds the numbers in the text; the reference must agree to their digits. None in a tuple stands for a result
     that the text leaves out::
@@ -90,8 +90,8 @@ class Question:
     """A question, described by decorators in one file. ``reference`` is a slow and obviously right answer.
 
     The file's name is the question's; its folder's name is the lab's. ``uses`` names the earlier questions that an answer
-    calls. A wrong answer is judged again with the master's answers to them. ``earlier`` is a source with other answers to
-    some of them, for example with a parameter that students add::
+    calls. A wrong answer is judged again with the master's answers to them. ``earlier`` is code that replaces some of the
+    master's answers, for example to give one a parameter that students add::
 
         question = Question(additive, uses=("scaled_dot_product_attention",))
     """
@@ -182,7 +182,7 @@ class Question:
             if not words:
                 raise UserError(f"The misconception “{title}” needs a hint: write it as the docstring.")
             name = f"{function.__name__} ({title})" if fixed else function.__name__
-            answer = _with_defaults(function, fixed) if fixed else function
+            answer = _with_fixed(function, fixed) if fixed else function
             self.misconceptions.append(Answer(self.name, name, title, answer, words, costs, because, card))
             return function
 
@@ -220,7 +220,7 @@ class Question:
         return question
 
 
-def _with_defaults(function: Any, fixed: dict[str, Any]) -> Any:
+def _with_fixed(function: Any, fixed: dict[str, Any]) -> Any:
     """The function with these keyword-only arguments fixed."""
     if inspect.isclass(function):
         raise ValueError(f"{function.__name__} is a class: only a function's parameters can be fixed")

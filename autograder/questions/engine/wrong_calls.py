@@ -39,19 +39,19 @@ def shared_by_wrong_calls(lab: str, name: str, seen: Mapping[int, Outcome]) -> s
     found: dict[str, dict[str, list[str]]] = {}
     of_right = {trait[:2] for place in traits.keys() - wrong for trait in traits[place]}
     for trait in next(traits[place] for place in traits if place in wrong):
-        name, kind, words = trait  # counts only if some right call has another trait of this kind
-        if words and (name, kind) in of_right and {n for n in traits if trait in traits[n]} == wrong:
-            found.setdefault(kind, {}).setdefault(words, []).append(f"`{name}`")
-    parts = [_of_all(names, trait) for trait, names in (next(iter(such.items())) for such in found.values())]
+        arg, kind, words = trait  # counts only if right calls have other traits of this kind
+        if words and (arg, kind) in of_right and {n for n in traits if trait in traits[n]} == wrong:
+            found.setdefault(kind, {}).setdefault(words, []).append(f"`{arg}`")
+    parts = [_clause(names, trait) for trait, names in (next(iter(one.items())) for one in found.values())]
     return " and ".join(parts) if len(parts) <= 2 else ""
 
 
-def _of_all(names: list[str], trait: str) -> str:
+def _clause(names: list[str], trait: str) -> str:
     return f"{names[0]} {trait}" if len(names) == 1 else f"each of {', '.join(names)} {trait}"
 
 
 def _traits(question: Question, case: Case) -> Iterator[tuple[str, str, str]]:
-    """Yield the traits of a call's arguments: (name, kind, trait in words). One that is not worth words has none."""
+    """Yield the traits of a call's arguments: (name, kind, trait in words). A trait that tells nothing has no words."""
     signature = inspect.signature(question.reference)
     given = signature.bind(*case.args, **case.kwargs).arguments
     for name, parameter in signature.parameters.items():
