@@ -68,7 +68,7 @@ class Unfinished(str):
 
 @dataclass(frozen=True)
 class _Cell:
-    """A cell of the percent file. ``role`` is "" for a plain cell; ``name`` is also that of the question that it tests."""
+    """A cell of the percent file. ``role`` is "" for a plain cell. A test cell's ``name`` is its question's."""
 
     line: int
     kind: str  # "code" or "markdown"
@@ -84,7 +84,7 @@ class _Cell:
 
 
 def faults_of(lab: str) -> list[str]:
-    """Every fault of a lab (full name) in its master, its checks, hidden tests, wrong answers and data names."""
+    """Every fault of a lab (full name): in its master's header and cells, and in its question files."""
     path = master_path(lab)
     file = path.relative_to(course_root()).as_posix()
     if not path.is_file():
@@ -99,13 +99,13 @@ def faults_of(lab: str) -> list[str]:
     except Exception as error:  # jupytext raises many types for invalid cell options
         return [f"{file}: its cells cannot be read: {' '.join(str(error).split())[:200]}."]
     found = [
-        *(f"{cell.place}: {sentence}" for cell in cells for sentence in _of_cell(cell)),
-        *_of_pairs(cells),
+        *(f"{cell.place}: {sentence}" for cell in cells for sentence in _faults_of_cell(cell)),
+        *_faults_between_cells(cells),
         *(f"line 1, header: {sentence}" for sentence in _misfits(_Header, header)),
     ]
     if not any(cell.role == "locked" and f'start("{lab}")' in cell.source for cell in cells):
         found.append(f'whole lab: no locked cell starts the lab; its first code cell needs start("{lab}")')
-    return [*(f"{file}, {sentence}." for sentence in found), *_of_the_questions(lab, file, cells)]
+    return [*(f"{file}, {sentence}." for sentence in found), *_faults_of_questions(lab, file, cells)]
 
 
 def require_sound(labs: Iterable[str], *, unfinished: bool = False) -> list[str]:
@@ -169,8 +169,8 @@ def _cells(text: str) -> list[_Cell]:
     return cells
 
 
-def _of_cell(cell: _Cell) -> Iterator[str]:
-    """Yield a sentence for each fault of one cell: its options, its code, and what students get of it."""
+def _faults_of_cell(cell: _Cell) -> Iterator[str]:
+    """Yield a sentence for each fault of one cell: its options, its code, and what the students' notebook keeps of it."""
     options = cell.options
     yield from _misfits(_Options, options)
     roles, is_skipped = [role for role in _ROLES if role in options], SKIP in options.get("tags", ())
@@ -181,10 +181,10 @@ def _of_cell(cell: _Cell) -> Iterator[str]:
     if (cell.kind == "markdown") != (cell.role == "written") and cell.role not in ("", "locked"):
         kind = "[markdown]" if cell.role == "written" else "code"
         yield f"a {cell.role} cell is a {kind} cell"
-    points, gives = options.get("points"), cell.role in ("test", "written")
-    if gives and not points:
+    points, gives_points = options.get("points"), cell.role in ("test", "written")
+    if gives_points and not points:
         yield "it gives no points; write points=4 behind its name"
-    elif not gives and points is not None and (cell.role, points) != ("question", 0):
+    elif not gives_points and points is not None and (cell.role, points) != ("question", 0):
         yield "only test and written cells give points (and question cells points=0: a challenge without a test)"
     if cell.role == "test" and f'check("{cell.name}", {cell.name}' not in cell.source:
         yield f'it shows no card; it needs check("{cell.name}", {cell.name})'
@@ -220,8 +220,8 @@ def _of_cell(cell: _Cell) -> Iterator[str]:
             )
 
 
-def _of_pairs(cells: list[_Cell]) -> Iterator[str]:
-    """Yield a sentence for each name given twice, question without a test cell below it, other test cell, and wrong points."""
+def _faults_between_cells(cells: list[_Cell]) -> Iterator[str]:
+    """Yield a sentence for each repeated name, question without a test, test without a question above it, and wrong total."""
     first: dict[str, int] = {}
     for cell in (cell for cell in cells if cell.role):
         name = f"test_{cell.name}" if cell.role == "test" else cell.name
@@ -248,7 +248,7 @@ def _of_pairs(cells: list[_Cell]) -> Iterator[str]:
                 yield f"whole lab: the points of its test cells add up to {total:g} and not to {POINTS}"
 
 
-def _of_the_questions(lab: str, master: str, cells: list[_Cell]) -> Iterator[str]:
+def _faults_of_questions(lab: str, master: str, cells: list[_Cell]) -> Iterator[str]:
     """Every fault in a lab's question files, as far as decorators such as ``@question.misconception`` show it."""
     folder = questions_folder(lab)
     if not folder.is_dir():
