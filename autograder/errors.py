@@ -1,4 +1,4 @@
-"""Errors that a person can cause and fix: each is printed as one sentence, with exit status 2."""
+"""Errors that several modules raise. A command prints a ``UserError`` as one sentence and exits with status 2."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ class UserError(Exception):
     """An error that the user can fix. Its text is one sentence that says what to do."""
 
 
+class GradingError(UserError):
+    """Grading or recording cannot go on: a locked gradebook, a full disk, a folder without permission."""
+
+
+class Unreadable(Exception):
+    """A submission cannot be read. The text is the sentence for its notes."""
+
+
 def require_assertions() -> None:
     """Refuse a Python without assertions: imported labs' hidden tests consist of them, so all would pass."""
     if sys.flags.optimize:
         raise UserError(
-            "Python leaves out assertions here (PYTHONOPTIMIZE or -O), and hidden tests with them: unset it."
+            "Python ignores assertions here, and so hidden tests: unset PYTHONOPTIMIZE, or run it without -O."
         )
-
-
-class GradingError(UserError):
-    """Grading or recording cannot go on: a locked gradebook, a full disk, a folder without permission."""
 
 
 def database_error(what: str, error: BaseException) -> GradingError:
@@ -31,9 +35,5 @@ def database_error(what: str, error: BaseException) -> GradingError:
     elif "readonly" in message or "unable to open" in message or "disk i/o" in message:
         advice = "cannot be written: check its folder's permissions and the disk, and try again"
     else:
-        advice = f"is damaged, or is another file ({error}): move it away and grade again"
+        advice = f"is damaged, or is no SQLite file ({error}): move it away and grade again"
     return GradingError(f"{what} {advice}.")
-
-
-class Unreadable(Exception):
-    """A submission cannot be read. The text is the sentence for its notes."""

@@ -75,7 +75,7 @@ def _text(name: str) -> str:
     try:
         return (root / name).read_text(encoding="utf-8")
     except OSError as error:
-        raise UserError(f"The course's packages could not be read from {name}: {error.strerror}.") from None
+        raise UserError(f"{name} cannot be read for its packages ({error.strerror}): restore it.") from None
 
 
 def _name(requirement: str) -> str:

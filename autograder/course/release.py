@@ -1,4 +1,4 @@
-"""Writes a student's bundle of a lab: the notebook, ``kit.zip`` with the lab's kit and data, and a README."""
+"""Writes a student's bundle of a lab: notebook, README, and ``kit.zip`` with the files that ``visible_files`` chooses."""
 
 from __future__ import annotations
 

@@ -21,14 +21,14 @@ from typing import TypeVar
 
 _Value = TypeVar("_Value")
 
-#: Bytes of address space that judging may add to the process's own: usual tests take a hundredth of it.
+#: Bytes of address space that judging may add to the process's own: most tests take a hundredth of it.
 JUDGING_BYTES = 4 << 30
 #: CPU seconds of this process for judging a question: its tests, its diagnosis and its symptoms. Waiting for the student's
 #: code is not counted.
 JUDGING_SECONDS = 20.0
 #: CPU seconds for reading one notebook's code.
 READING_SECONDS = 5.0
-#: CPU seconds between two looks whether an import is over.
+#: CPU seconds until the next look whether an import is over.
 _SOON = 0.01
 #: Seconds beyond a submission's own limit after which the process that grades it ends.
 GRACE_SECONDS = 120.0
@@ -56,7 +56,7 @@ def judging(seconds: float = 0.0) -> Iterator[None]:
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
-    last, imports = next(reversed(sys.modules)), _imports_under(sys._getframe())
+    last_module, imports = next(reversed(sys.modules)), _imports_under(sys._getframe())
 
     def stop(number: int, frame: FrameType | None) -> None:
         if _imports_under(frame) > imports:  # a half-loaded module would stay in this process
@@ -76,7 +76,7 @@ def judging(seconds: float = 0.0) -> Iterator[None]:
         finally:  # stops the timer even if it fires just now
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             signal.signal(signal.SIGVTALRM, before)
-        _refuse_half_imported(last)
+        _refuse_half_imported(last_module)
 
 
 def _imports_under(frame: FrameType | None) -> int:
@@ -88,9 +88,9 @@ def _imports_under(frame: FrameType | None) -> int:
     return count
 
 
-def _refuse_half_imported(last: str) -> None:
-    """Raise ``HalfImported`` if parts of a package were loaded after the module ``last`` but the package itself was not."""
-    for name in takewhile(last.__ne__, reversed(sys.modules)):
+def _refuse_half_imported(last_module: str) -> None:
+    """Raise ``HalfImported`` if parts of a package were loaded after ``last_module`` but the package itself was not."""
+    for name in takewhile(last_module.__ne__, reversed(sys.modules)):
         package = name.rpartition(".")[0]
         if package and package not in sys.modules:
             raise HalfImported(package)
@@ -113,7 +113,7 @@ def _memory_bounded() -> Iterator[None]:
 class JudgeClock:
     """The CPU seconds left for judging one question: ``seconds`` at first (0: ``JUDGING_SECONDS``).
 
-    References and imports that a test makes once for the class count too; they take far less.
+    Right values, which are computed once for the class, and imports count too. They take far less.
     """
 
     def __init__(self, seconds: float = 0.0) -> None:
@@ -121,7 +121,7 @@ class JudgeClock:
 
     @contextmanager
     def judging(self) -> Iterator[None]:
-        """``judging`` within half of the time left: the rest is for the next test. Raises ``JudgedTooLong``."""
+        """``judging`` with half of the time left, so that the next test has some. Raises ``JudgedTooLong``."""
         if self.left <= 0:
             raise JudgedTooLong
         began = time.process_time()
@@ -132,7 +132,7 @@ class JudgeClock:
             self.left -= time.process_time() - began
 
     def tried(self, judge: Callable[[], _Value], otherwise: _Value) -> _Value:
-        """What ``judge`` returns, or ``otherwise`` if it raises an error or takes too long: a student's values are strange."""
+        """What ``judge`` returns, or ``otherwise`` if it raises an error or takes too long, as with a strange value."""
         try:
             with self.judging():
                 return judge()

@@ -21,13 +21,13 @@ def apply_to(c: Any) -> None:
     c.CourseDirectory.ignore = [
         ".ipynb_checkpoints", "*.pyc", "__pycache__", "coursekit", "demos", "[0-9][0-9]_*.py"
     ]  # fmt: skip
-    # Also for `nbgrader autograde` and Formgrader's button, and never in a kernel.
+    # `nbgrader autograde` and Formgrader's button also grade in the sandbox, never in a kernel.
     c.Autograde.exporter_class = "autograder.nbgrader_plugin.exporter.IsolatedExporter"
     c.GenerateFeedback.exporter_class = "autograder.nbgrader_plugin.exporter.FeedbackExporter"
     c.Autograde.sanitize_preprocessors = []
     c.Autograde.autograde_preprocessors = []
-    # Formgrader's own pages insert students' names, even from the address, unescaped. It makes its template environment after
-    # this configuration is read.
+    # Formgrader's pages do not escape students' names, not even those in an address. Formgrader makes its template
+    # environment after this configuration is read.
     formgrader.Environment = partial(jinja2.Environment, autoescape=True)
     c.HTMLExporter.sanitize_html = True
     c.HTMLExporter.filters = {
@@ -41,7 +41,7 @@ def apply_to(c: Any) -> None:
 
 
 class NoExchange(ExchangeList):  # type: ignore[misc]
-    """Replaces nbgrader's exchange, which needs JupyterHub: without it Formgrader says to contact the instructor."""
+    """Replaces nbgrader's exchange, which needs JupyterHub. Without this class, Formgrader says to contact the instructor."""
 
     def ensure_root(self) -> None:
         raise ExchangeError("Notebooks are collected with `autograder collect`.")

@@ -74,7 +74,7 @@ def _scope(file: str) -> str:
     exported = [name for _, name in _EXPORT.findall(source)]
     source = _EXPORT.sub(r"\1 \2", source)
     if re.search(r"^(?:import|export)\b", source, re.MULTILINE):
-        raise ValueError(f"{file} imports or exports in a form that bundle.py does not read.")
+        raise ValueError(f'{file}: write `import {{ a }} from "./b.js";` and `export const a = …`.')
     return f'modules["{file}"] = (() => {{\n{source}\nreturn {{ {", ".join(exported)} }};\n}})();'
 
 

@@ -221,7 +221,7 @@ def write(out: Path) -> None:
         source = Path(folder) / "source"
         lay_out(source)
         if build_main(["-q", "-W", "--keep-going", "-d", str(Path(folder) / "trees"), str(source), str(out)]):
-            raise SystemExit("Sphinx could not make the site; what it said stands above.")
+            raise SystemExit("Sphinx could not make the site: correct the errors above.")
     bundle.write(out / "demos")
     shutil.copytree(PICTURES, out / "demos" / "pictures", dirs_exist_ok=True)
     shutil.copy(bundle.WEB / "vendor" / "qrcode.js", out / "demos")
