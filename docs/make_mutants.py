@@ -26,9 +26,9 @@ from cosmic_ray.plugins import get_operator, operator_names
 from autograder.course.masters import all_labs, lab_name, solution, solution_source
 from autograder.course.policy_file import spec
 from autograder.files import write_atomically
-from autograder.grading.time_guard import JudgedTooLong, judging
 from autograder.grading.zygotes import cores
 from autograder.judging.run import run_test, tests_of
+from autograder.judging.time_guard import JudgedTooLong, judging
 from autograder.sandbox.host.student import Student
 
 #: A mutant that takes more CPU seconds than this counts as noticed.

@@ -21,8 +21,6 @@ from coursekit.checks.values import as_numbers
 from coursekit.notebook import cards
 
 from autograder.course.masters import solution
-from autograder.grading.diagnosis import diagnose, known_answers
-from autograder.grading.rubric import points_earned
 from autograder.judging.run import (
     TestRun,
     earned,
@@ -33,8 +31,10 @@ from autograder.judging.run import (
     traces_match,
 )
 from autograder.questions.engine.answers import fresh_answers
+from autograder.questions.engine.diagnosis import diagnose, known_answers
 from autograder.questions.engine.draw import PUBLIC, Trial, trials_of
 from autograder.questions.engine.question import Answer, Question, questions_of
+from autograder.questions.engine.rubric import points_earned
 
 #: The largest share of the points that a worthless answer may earn.
 MAX_FOR_NOTHING = 0.05

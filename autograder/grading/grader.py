@@ -27,22 +27,22 @@ from coursekit.checks.compare import Outcome
 from autograder.course.policy_file import settings, spec
 from autograder.errors import Unreadable
 from autograder.grading import cache_keys
-from autograder.grading.cause import cause_of, where_wrong
 from autograder.grading.cell_errors import failed_cells, names_not_made, stopped_cells, with_cell_error
-from autograder.grading.diagnosis import candidates, with_same_values
 from autograder.grading.later_cells import last_change
 from autograder.grading.off_limits import KIT_PARTS, forbidden_used, may_use_kit, names_forbidden, no_tools
 from autograder.grading.repair import Template, kept_name, repair
 from autograder.grading.repaired import Repaired
-from autograder.grading.rubric import NOT_RUN, paid_anew, points_earned
-from autograder.grading.symptoms import KEPT, find_symptom
 from autograder.grading.task import Task
-from autograder.grading.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
 from autograder.judging.run import HiddenTest, TestRun, master_runs, run_test, tests_of
 from autograder.judging.safe_errors import safe_error
+from autograder.judging.time_guard import READING_SECONDS, JudgeClock, JudgedTooLong, ends_after, judging
 from autograder.questions.engine.as_tests import outcomes_seen
+from autograder.questions.engine.cause import cause_of, where_wrong
+from autograder.questions.engine.diagnosis import candidates, with_same_values
 from autograder.questions.engine.mutants import sentence_of_edit
 from autograder.questions.engine.question import questions_of
+from autograder.questions.engine.rubric import NOT_RUN, paid_anew, points_earned
+from autograder.questions.engine.symptoms import KEPT, find_symptom
 from autograder.results import (
     STATUSES,
     CellOutcome,

@@ -13,9 +13,9 @@ def score(lab: str, question: str, namespace: dict[str, Any]) -> float:
     from coursekit.checks import api
 
     from autograder.course.policy_file import settings, spec
-    from autograder.grading.diagnosis import diagnose
-    from autograder.grading.rubric import points_earned
     from autograder.judging.run import run_question, set_salt
+    from autograder.questions.engine.diagnosis import diagnose
+    from autograder.questions.engine.rubric import points_earned
     from autograder.sandbox.host.student import Student
 
     set_salt(settings().salt)

@@ -30,8 +30,8 @@ from autograder.course.policy_file import spec
 from autograder.errors import GradingError, UserError, require_assertions
 from autograder.grading.cache_keys import harness_digest, library_versions
 from autograder.grading.task import Assignment, Task
-from autograder.grading.time_guard import HalfImported
 from autograder.grading.zygotes import zygote_of
+from autograder.judging.time_guard import HalfImported
 from autograder.results import FAULT_NOTE, STRONGEST, SubmissionResult
 from autograder.sandbox.host.session import Zygote
 from autograder.startup.one_thread import ONE_THREAD

@@ -27,8 +27,8 @@ from autograder.course.masters import lab_name, other_lab
 from autograder.errors import UserError
 from autograder.files import folder_name
 from autograder.grading.off_limits import forbidden_used
-from autograder.grading.symptoms import symptom_of
 from autograder.judging.safe_errors import safe_message
+from autograder.questions.engine.symptoms import symptom_of
 from autograder.sandbox import wire
 
 # Which inputs it meets hangs on chance, not on a change; properties of the readers are tested beside them.

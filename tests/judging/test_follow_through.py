@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.grading.time_guard import JudgedTooLong
 from autograder.judging.follow_through import follow_through
 from autograder.judging.run import NOT_DEFINED, Failed, HiddenTest, run_test
+from autograder.judging.time_guard import JudgedTooLong
 from autograder.results import MEND_FIRST, QuestionResult, TestResult
 from autograder.sandbox.host.student import Student, StudentGone
 

@@ -14,13 +14,13 @@ from coursekit.checks import compare, encoding, values, words
 
 from autograder.audit import question as of_a_question
 from autograder.course.masters import solution, solution_source
-from autograder.grading.diagnosis import diagnose
-from autograder.grading.rubric import points_earned
 from autograder.judging import run
 from autograder.judging.run import run_question
 from autograder.questions.engine import Case, Observed, Question, answers, as_tests, card, edits
 from autograder.questions.engine.as_tests import RULES
+from autograder.questions.engine.diagnosis import diagnose
 from autograder.questions.engine.draw import PUBLIC, NoFairInputs, trials_of
+from autograder.questions.engine.rubric import points_earned
 from autograder.sandbox.host.student import Student
 
 LAB, POINTS, SALT = "01_markov_bigram", 2.0, "a salt"

@@ -12,10 +12,10 @@ import pytest
 from autograder.course.masters import lab_name
 from autograder.course.policy_file import settings
 from autograder.errors import GradingError
-from autograder.grading.diagnosis import known_answers
 from autograder.grading.submissions import Notebook, Submission
 from autograder.grading.task import Task
 from autograder.judging import run as judging
+from autograder.questions.engine.diagnosis import known_answers
 from autograder.questions.engine.draw import trials_of
 from autograder.questions.engine.question import questions_of
 from autograder.results import SubmissionResult

@@ -1,6 +1,6 @@
 """The imports for an author of questions. One file describes a question: ``autograder/questions/mNN_topic/<question>.py``.
 
-``docs/write_a_lab.md`` has complete examples. ``question.Question`` describes each part, ``grading.rubric`` the points, and
+``docs/write_a_lab.md`` has complete examples. ``question.Question`` describes each part, ``rubric`` the points, and
 ``draw`` how inputs are drawn.
 """
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from coursekit.checks.values import values_match
 
-from autograder.grading.cause import cause_of, where_wrong
-from autograder.grading.symptoms import find_symptom, symptom_of
-from autograder.grading.time_guard import JudgeClock
 from autograder.judging.run import run_question, student_with_answer
+from autograder.judging.time_guard import JudgeClock
 from autograder.questions.engine.as_tests import outcomes_seen
+from autograder.questions.engine.cause import cause_of, where_wrong
+from autograder.questions.engine.symptoms import find_symptom, symptom_of
 
 RNG = np.random.default_rng(5)
 TABLE = RNG.normal(size=(4, 6))

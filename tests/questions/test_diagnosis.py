@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from autograder.course.masters import solution
-from autograder.grading.diagnosis import diagnose
 from autograder.judging.run import run_question, student_with_answer
 from autograder.questions.engine.answers import answers_of, fresh_answers
+from autograder.questions.engine.diagnosis import diagnose
 
 
 def _named(lab, question, function):

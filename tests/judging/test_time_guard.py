@@ -16,8 +16,8 @@ import pytest
 
 from autograder.grading import time_guard
 from autograder.grading.grader import Judged, endless_in, run_tests, start_turn
-from autograder.grading.time_guard import JUDGING_BYTES, HalfImported, JudgedTooLong, judging
 from autograder.judging.run import HiddenTest
+from autograder.judging.time_guard import JUDGING_BYTES, HalfImported, JudgedTooLong, judging
 from autograder.results import QuestionResult
 from autograder.sandbox.host.cells import part_to_rerun
 from autograder.sandbox.host.student import Student
@@ -107,7 +107,7 @@ def test_an_import_under_way_is_made_whole_before_the_clock_strikes(package):
 
 def test_a_clock_that_is_started_within_an_import_strikes_all_the_same(package):
     name = package(
-        "from autograder.grading.time_guard import JudgedTooLong, judging\n"
+        "from autograder.judging.time_guard import JudgedTooLong, judging\n"
         "try:\n    with judging(0.1):\n        while True: pass\nexcept JudgedTooLong: struck = True"
     )
     assert importlib.import_module(name).struck

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from coursekit.checks.compare import Outcome
 from coursekit.checks.symptoms import VAGUE, lower_first
 
-from autograder.grading.symptoms import Symptom
-from autograder.grading.time_guard import JudgeClock
 from autograder.judging.run import TestRun
+from autograder.judging.time_guard import JudgeClock
+from autograder.questions.engine.symptoms import Symptom
 from autograder.questions.engine.wrong_calls import shared_by_wrong_calls
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from autograder.errors import UserError
-from autograder.grading.diagnosis import diagnose
-from autograder.grading.rubric import points_earned
 from autograder.judging.run import run_question, student_with_answer
+from autograder.questions.engine.diagnosis import diagnose
+from autograder.questions.engine.rubric import points_earned
 from autograder.run.preflight import check_lab
 
 LAB, QUESTION, POINTS = "07_self_attention", "kernel_smooth", 3.0

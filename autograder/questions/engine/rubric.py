@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from autograder.course.policy_file import settings
-from autograder.grading.diagnosis import known_answers
 from autograder.judging.run import TestRun, earned, tests_of
 from autograder.questions.engine.answers import answers_of
+from autograder.questions.engine.diagnosis import known_answers
 from autograder.questions.engine.question import Answer
 from autograder.results import QuestionResult
 
