@@ -17,15 +17,8 @@ from autograder.files import write_atomically
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.places import Place
-from autograder.pages.report import (
-    MAX_READ,
-    Answers,
-    alike_groups,
-    answers,
-    build_report,
-    question_headline,
-    question_statistics,
-)
+from autograder.pages.report import build_report, question_headline, question_statistics
+from autograder.pages.similarity import MAX_READ, Answers, alike_groups, answers
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.pipeline import ClassResult
 from autograder.run.plan import Plan
