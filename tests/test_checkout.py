@@ -9,7 +9,7 @@ import tomllib
 import pytest
 
 from autograder.course.masters import course_root
-from autograder.course.visible_files import files_below
+from autograder.course.student_files import files_below
 
 ROOT = course_root()
 _MADE = re.compile(r"(?:--(?:out|submitted|times|roster|volume)|autograder collect) \"?(?:\$PWD/)?([\w.-]+)")

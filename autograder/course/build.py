@@ -25,7 +25,7 @@ from nbgrader.preprocessors import (
 
 from autograder.course.masters import course_root, is_skipped, read_master, source_of_import
 from autograder.course.policy_file import limits_of
-from autograder.course.visible_files import data_files
+from autograder.course.student_files import data_files
 from autograder.errors import UserError
 from autograder.files import write_atomically
 

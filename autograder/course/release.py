@@ -1,4 +1,4 @@
-"""Writes a student's bundle of a lab: notebook, README, and ``kit.zip`` with the files that ``visible_files`` chooses."""
+"""Writes a student's bundle of a lab: notebook, README, and ``kit.zip`` with the files that ``student_files`` chooses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader
 from autograder.course.masters import all_labs, course_root, source_of_import
 from autograder.course.packages import conda_torch, needs_torch, student_requirements
 from autograder.course.policy_file import settings
-from autograder.course.visible_files import copy_files, data_files, files_below, let_everybody_read, write_kit
+from autograder.course.student_files import copy_files, data_files, files_below, let_everybody_read, write_kit
 from autograder.errors import UserError
 from autograder.files import write_atomically
 

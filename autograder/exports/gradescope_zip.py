@@ -16,7 +16,7 @@ from pathlib import Path
 from autograder.course.masters import course_root
 from autograder.course.packages import grader_requirements
 from autograder.course.policy_file import settings
-from autograder.course.visible_files import data_files, files_below, grader_files, kit_files, lab_number
+from autograder.course.student_files import data_files, files_below, grader_files, kit_files, lab_number
 from autograder.exports.rows import Grades
 from autograder.files import write_atomically
 

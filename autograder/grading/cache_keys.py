@@ -15,7 +15,7 @@ from pathlib import Path
 
 from autograder.course.masters import course_header, course_root, read_master
 from autograder.course.policy_file import settings, spec
-from autograder.course.visible_files import data_files, kit_files
+from autograder.course.student_files import data_files, kit_files
 from autograder.files import digest_of
 from autograder.sandbox.limits import Limits
 

@@ -20,7 +20,7 @@ from coursekit.checks.api import forbidden_calls
 from coursekit.checks.forbidden_calls import among, named_in, names_bound
 
 from autograder.course.policy_file import settings
-from autograder.course.visible_files import kit_files, kit_folder
+from autograder.course.student_files import kit_files, kit_folder
 from autograder.grading.cell_text import DEFINITIONS, statements
 from autograder.grading.repair import Template, kept_name
 

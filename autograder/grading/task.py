@@ -8,7 +8,7 @@ from pathlib import Path
 from autograder.course.masters import course_root
 from autograder.course.policy import Settings
 from autograder.course.policy_file import settings
-from autograder.course.visible_files import data_files
+from autograder.course.student_files import data_files
 from autograder.grading.cache_keys import Context, context_of
 from autograder.grading.repair import Template
 from autograder.grading.submissions import Notebook, Submission

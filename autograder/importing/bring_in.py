@@ -24,7 +24,7 @@ from autograder.course.masters import (
     use_root,
 )
 from autograder.course.policy_file import limits_of, settings
-from autograder.course.visible_files import copy_files, data_files, write_kit
+from autograder.course.student_files import copy_files, data_files, write_kit
 from autograder.errors import UserError
 from autograder.files import write_atomically
 from autograder.grading.cache_keys import context_of

@@ -26,7 +26,7 @@ from typing import Any
 import dask
 from distributed import CancelledError, Client, KilledWorker, LocalCluster, WorkerPlugin, get_worker, wait
 
-from autograder.course.visible_files import KIT, files_below, grader_files
+from autograder.course.student_files import KIT, files_below, grader_files
 from autograder.errors import GradingError
 from autograder.grading.task import Assignment, Task
 from autograder.results import SubmissionResult

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.course.masters import course_root, use_root
-from autograder.course.visible_files import data_files, write_kit
+from autograder.course.student_files import data_files, write_kit
 from autograder.errors import UserError
 from autograder.files import require_apart, sole_writer
 from autograder.grading.submissions import Submission, find_submissions, read_class

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from autograder.course.masters import course_root, use_root
 from autograder.course.policy_file import class_list, limits_of
-from autograder.course.visible_files import write_kit
+from autograder.course.student_files import write_kit
 from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, lasting_secret, write_atomically
 from autograder.grading.task import Assignment

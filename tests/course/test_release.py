@@ -18,11 +18,11 @@ import yaml
 from IPython.core.inputtransformer2 import TransformerManager
 from packaging.requirements import Requirement
 
-from autograder.course import visible_files
+from autograder.course import student_files
 from autograder.course.masters import all_labs, course_root, lab_name, solution_source
 from autograder.course.policy_file import spec
 from autograder.course.release import release
-from autograder.course.visible_files import data_files, files_below
+from autograder.course.student_files import data_files, files_below
 from autograder.grading.repair import Template
 
 #: Labs that differ in kind: NumPy with data of its own, and the translator, which needs PyTorch.
@@ -176,14 +176,14 @@ def test_what_an_editor_left_beside_an_answer_is_in_nobodys_bundle(tmp_path, mon
         "p07_self_attention.py.orig", "P07_self_attention.py.bak", "Copy of p07_self_attention.py", ".history/p07_self_attention.py",
     )  # fmt: skip
     kit = tmp_path / "coursekit"
-    shutil.copytree(visible_files.kit_folder(), kit)
+    shutil.copytree(student_files.kit_folder(), kit)
     for name in left_over:
         (kit / "provided" / name).parent.mkdir(exist_ok=True)
         (kit / "provided" / name).write_text("def attention(): ...\n")
-    monkeypatch.setattr(visible_files, "kit_folder", lambda: kit)
+    monkeypatch.setattr(student_files, "kit_folder", lambda: kit)
     for number in ("00", "07", "08"):
         provided = tmp_path / number / "provided"
-        visible_files.write_kit(lab_name(number), tmp_path / number)
+        student_files.write_kit(lab_name(number), tmp_path / number)
         assert [name for name in left_over if (provided / name).exists()] == [], number
     assert (provided / "p07_self_attention.py").exists()
 

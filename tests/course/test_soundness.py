@@ -16,7 +16,7 @@ from autograder.course import masters
 from autograder.course.masters import all_labs
 from autograder.course.new_lab import new_lab, parse_questions
 from autograder.course.soundness import faults_of, require_sound
-from autograder.course.visible_files import data_files
+from autograder.course.student_files import data_files
 from autograder.errors import UserError
 from tests.fixtures.example_lab import LAB, example_files, write_example
 

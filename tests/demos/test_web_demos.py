@@ -16,7 +16,7 @@ from coursekit.demos.widget import show
 from playwright.sync_api import Browser, Page, expect
 
 from autograder.course.masters import lab_as_written, lab_name
-from autograder.course.visible_files import write_kit
+from autograder.course.student_files import write_kit
 from docs.make_pictures import MADE_FROM, made_from
 from tests.demos.stage import AXE, EACH_IN_PROOF, MOVE, SCREENS, SETTLED, address, faults, opened, serious
 

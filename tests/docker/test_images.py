@@ -25,7 +25,7 @@ from dockerfile_parse import DockerfileParser
 from autograder.course import policy_file
 from autograder.course.masters import course_root, lab_name
 from autograder.course.policy_file import spec
-from autograder.course.visible_files import files_below
+from autograder.course.student_files import files_below
 from autograder.errors import UserError
 from tests.fixtures.frozen_course import WRONG, hand_in
 from tests.fixtures.machine import Machine

@@ -15,7 +15,7 @@ import pytest
 from coursekit.checks import questions
 
 from autograder.course.masters import all_labs
-from autograder.course.visible_files import kit_files, kit_folder
+from autograder.course.student_files import kit_files, kit_folder
 from autograder.questions.engine.card import MAX_BYTES, card_drift, card_file, data_of, is_stored
 from autograder.questions.engine.card_code import ReachesAnAnswer, card_code
 from autograder.questions.engine.draw import outcome_of, student_answering, trials_of

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from autograder.course.masters import lab_name
-from autograder.course.visible_files import write_kit
+from autograder.course.student_files import write_kit
 from autograder.sandbox.host.session import SandboxUnavailable, Zygote
 from autograder.sandbox.jail import namespaces, visible
 

@@ -18,7 +18,7 @@ from coursekit.checks.words import argument_names
 
 from autograder.course.masters import course_root
 from autograder.course.policy_file import spec
-from autograder.course.visible_files import kit_folder
+from autograder.course.student_files import kit_folder
 from autograder.errors import UserError
 from autograder.files import digest_of, write_atomically
 from autograder.questions.engine.as_tests import first_of_each_family
