@@ -14,8 +14,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from autograder.grading import time_guard
 from autograder.grading.grader import Judged, endless_in, run_tests, start_turn
+from autograder.judging import time_guard
 from autograder.judging.run import HiddenTest
 from autograder.judging.time_guard import JUDGING_BYTES, HalfImported, JudgedTooLong, judging
 from autograder.results import QuestionResult
@@ -46,7 +46,7 @@ def test_a_test_that_never_ends_on_a_value_is_stopped_and_the_others_count(monke
 
 def test_a_process_that_nothing_stops_is_ended():
     """That the class then goes on: ``run/test_nothing_lost``."""
-    code = "import time\nfrom autograder.grading import time_guard\ntime_guard.GRACE_SECONDS = 0.1\n"
+    code = "import time\nfrom autograder.judging import time_guard\ntime_guard.GRACE_SECONDS = 0.1\n"
     code += "with time_guard.ends_after(0.1):\n    time.sleep(600)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode == 1
 
