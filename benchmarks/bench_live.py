@@ -174,9 +174,9 @@ def run(
         "receipt": _quantiles([who.received for who in seen]), "verdict": _quantiles([who.verdict for who in seen]),
         "wall": wall, "cpu": None if kills else cpu, "attempts_each": attempts_each,
         "memory": [round(max(part) / 2**20) for part in _tenths(memory)],
-        "lost": sorted({who.receipt for who in seen} - {a.receipt for a in attempts if a.verdict is not None}),
+        "lost": sorted({who.receipt for who in seen} - {a.receipt for a in attempts if a.graded is not None}),
         "twice": len(attempts) - len({(a.student, a.digest) for a in attempts}),
-        "faults": sum(bool(a.verdict and a.verdict.fault) for a in attempts),
+        "faults": sum(a.fault for a in attempts),
         "not_laid_out": sorted({who.student for who in seen} - laid_out),
         "sent_again": sum(who.tries - 1 for who in seen), "load": os.getloadavg()[0],
     }  # fmt: skip

@@ -145,7 +145,7 @@ class Feedback(Handler):
         person, attempt = _own_attempt(self, receipt)
         if not person.team and not rules.shows_points(attempt.lab, attempt.student):
             raise Failure(403, "The points of this lab are not shown yet")
-        if attempt.verdict is None:
+        if attempt.graded is None:
             raise Failure(404, "This notebook has no verdict yet")
         journal, demos = self.service.journal, f"{self.service.options.base}demos/"
         page = await asyncio.get_running_loop().run_in_executor(

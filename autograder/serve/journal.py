@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -25,29 +25,16 @@ from typing import Any
 from autograder.errors import GradingError, UserError
 from autograder.results import UNREAD, SubmissionResult
 
-#: The columns of an attempt. Its result may be large and is in a table of its own, so that lists do not read it.
-_OF_A_VERDICT = ("graded", "status", "score", "fault", "points")
-_LISTED = ", ".join(("id, lab, student, number, receipt, digest, received", *_OF_A_VERDICT))
-
 #: Letters and digits of a receipt, without 0, 1, I and O, which are easily confused.
 _LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """The summary of an attempt's result with the team's decisions. ``Journal.result`` has the tests' full result."""
-
-    status: str
-    score: float
-    #: Whether the grader itself failed.
-    fault: bool = False
-    #: question -> points
-    points: dict[str, float] = field(default_factory=dict, hash=False)
-
-
-@dataclass(frozen=True)
 class Attempt:
-    """One received notebook. ``verdict`` is from the attempt's own hidden inputs; None until it is graded."""
+    """One received notebook and the summary of its verdict, with the team's decisions.
+
+    ``Journal.result`` has the tests' full result, which may be large: lists do not read it.
+    """
 
     id: int
     lab: str
@@ -59,7 +46,14 @@ class Attempt:
     digest: str
     #: When it had reached the disk, in seconds since 1970.
     received: float
-    verdict: Verdict | None = None
+    #: When it was graded, by its own hidden inputs; None while it has no verdict.
+    graded: float | None = None
+    status: str = ""
+    score: float = 0.0
+    #: Whether the grader itself failed.
+    fault: bool = False
+    #: question -> points
+    points: dict[str, float] = field(default_factory=dict, hash=False)
 
     @property
     def received_at(self) -> str:
@@ -69,12 +63,12 @@ class Attempt:
     @property
     def counted(self) -> bool:
         """Whether it counts against the student's attempts; not if the grader itself failed."""
-        return self.verdict is None or not self.verdict.fault
+        return self.graded is None or not self.fault
 
     @property
     def judged(self) -> bool:
         """Whether it has a verdict on a notebook that could be read, without a failure of the grader itself."""
-        return self.verdict is not None and not self.verdict.fault and self.verdict.status not in UNREAD
+        return self.graded is not None and not self.fault and self.status not in UNREAD
 
 
 @dataclass(frozen=True)
@@ -204,9 +198,10 @@ class Journal:
             self._db.execute("DELETE FROM results WHERE attempt = ?", (attempt.id,))
 
     def _attempts(self, where: str, *values: object) -> list[Attempt]:
-        rows = self._run(f"SELECT {_LISTED} FROM attempts {where} ORDER BY id", *values)
+        columns = ", ".join(column.name for column in fields(Attempt))
+        rows = self._run(f"SELECT {columns} FROM attempts {where} ORDER BY id", *values)
         decided = self.overruled() if rows else {}
-        return [_attempt(dict(row), decided.get((row["lab"], row["student"]), {})) for row in rows]
+        return [_attempt(row, decided.get((row["lab"], row["student"]), {})) for row in rows]
 
     # People
 
@@ -298,15 +293,16 @@ class Journal:
             ) from error
 
 
-def _attempt(row: dict[str, Any], overruled: dict[str, dict[str, Any]]) -> Attempt:
+def _attempt(row: sqlite3.Row, overruled: dict[str, dict[str, Any]]) -> Attempt:
     """The attempt of a row; the team's decisions replace the tests' points."""
-    graded, status, score, fault, points = (row.pop(name) for name in _OF_A_VERDICT)
-    if graded is None:
-        return Attempt(**row)
+    *received, graded, status, score, fault, points = row
+    attempt = Attempt(*received)
+    if graded is None:  # one that is graded again still has its old verdict in the row
+        return attempt
     tests = json.loads(points)
     final = tests | {question: one["points"] for question, one in overruled.items()}
     score = round(score + sum(final.values()) - sum(tests.values()), 2)
-    return Attempt(**row, verdict=Verdict(status, score, bool(fault), final))
+    return replace(attempt, graded=graded, status=status, score=score, fault=bool(fault), points=final)
 
 
 @lru_cache(maxsize=2000)

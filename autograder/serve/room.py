@@ -63,7 +63,7 @@ def seen(lab: str, journal: Journal, view: str) -> dict[str, Any]:
     latest: dict[str, Attempt] = {}
     for attempt in attempts:
         known = latest.get(attempt.student)
-        if attempt.verdict and since <= attempt.received <= until and (attempt.judged or known is None):
+        if attempt.graded and since <= attempt.received <= until and (attempt.judged or known is None):
             latest[attempt.student] = attempt
     results = [journal.result(attempt) for attempt in latest.values() if attempt.judged]
     answers = [question for result in results if result is not None for question in result.questions]
@@ -74,7 +74,7 @@ def seen(lab: str, journal: Journal, view: str) -> dict[str, Any]:
         "students": len(latest),
         "unread": len(latest) - len(results),
         "class": len(class_list().people),
-        "waiting": sum(attempt.verdict is None for attempt in attempts),
+        "waiting": sum(attempt.graded is None for attempt in attempts),
         "running": not ended,
         "started": exercise.started if exercise else None,
         "ends": exercise.ends if exercise and not ended else None,

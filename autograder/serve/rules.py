@@ -84,12 +84,10 @@ def due_of(lab: str, student: str) -> datetime | None:
 
 def _worth(attempt: Attempt, due: datetime | None) -> float:
     """The points of an attempt minus its penalty for lateness. ``due`` includes the student's extension."""
-    assert attempt.verdict is not None
-    score = attempt.verdict.score
     if due is None:
-        return score
+        return attempt.score
     late = attempt.received - due.replace(tzinfo=UTC).timestamp()
-    return score - (settings().penalty(attempt.lab, score, late, due) or 0.0)
+    return attempt.score - (settings().penalty(attempt.lab, attempt.score, late, due) or 0.0)
 
 
 def shows_points(lab: str, student: str) -> bool:
@@ -111,7 +109,7 @@ def card_of(attempt: Attempt, result: SubmissionResult | None, used: int, queue:
         "state": "waiting",
         "questions": [],
     }
-    if result is None or attempt.verdict is None:
+    if result is None or attempt.graded is None:
         ahead = queue.ahead_of(attempt) or 0
         return card | {"ahead": ahead, "seconds": math.ceil(queue.seconds_for(ahead))}
     points = shows_points(attempt.lab, attempt.student)
@@ -120,9 +118,8 @@ def card_of(attempt: Attempt, result: SubmissionResult | None, used: int, queue:
         when = f" on {clock(closing)}" if closing is not None else ""
         message = f"You will see the verdict when the lab has closed{when}."
         return card | {"state": "kept", "message": message}
-    final = attempt.verdict.points
-    questions = tuple(replace(q, points=final.get(q.name, q.points)) for q in result.questions)
-    return card | _verdict(replace(result, score=attempt.verdict.score, questions=questions), points)
+    questions = tuple(replace(q, points=attempt.points.get(q.name, q.points)) for q in result.questions)
+    return card | _verdict(replace(result, score=attempt.score, questions=questions), points)
 
 
 def _verdict(result: SubmissionResult, points: bool) -> dict[str, Any]:

@@ -176,7 +176,7 @@ class Service:
     async def wait_for_verdict(self, attempt: Attempt, seconds: float) -> Attempt:
         """Wait for an attempt's verdict, at most ``seconds``. Returns the attempt."""
         until, seen = time.monotonic() + seconds, -1
-        while attempt.verdict is None and time.monotonic() < until:
+        while attempt.graded is None and time.monotonic() < until:
             await asyncio.sleep(LOOK_EVERY)
             if self.journal.version != seen:
                 seen = self.journal.version

@@ -6,7 +6,6 @@ import asyncio
 import math
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,14 +70,14 @@ def _row(
     counting, person = rules.counting(lab, attempts), class_list().find(student)
     longer = extension_of(lab, student)
     request = asked.get(student)
-    verdict = counting.verdict if counting else None
+    verdict = counting if counting and counting.graded else None
     status = verdict.status if verdict else "waiting" if attempts else ""
     return {
         "student": student,
         "name": person.name if person else "",
         "section": person.section if person else "",
         "attempts": len(attempts),
-        "waiting": sum(attempt.verdict is None for attempt in attempts),
+        "waiting": sum(attempt.graded is None for attempt in attempts),
         "status": "fault" if verdict and verdict.fault else status,
         "score": verdict.score if verdict else None,
         "receipt": counting.receipt if counting else "",
@@ -175,10 +174,10 @@ class Decide(Handler):
         attempt = self.service.journal.of_receipt(str(wish.get("receipt")))
         if attempt is None or attempt.lab != lab:
             raise Failure(404, "There is no such receipt")
-        if attempt.verdict is None:
+        if attempt.graded is None:
             raise Failure(409, "This one is being graded already")
         self.service.journal.judge_again(attempt, who)
-        self.service.queue.put(replace(attempt, verdict=None))
+        self.service.queue.put(attempt)
 
     def _overrule(self, lab: str, who: str, wish: dict[str, Any]) -> None:
         questions, question = dict(spec(lab).questions), str(wish.get("question"))

@@ -353,7 +353,7 @@ def score_of(
     """
     attempts = journal.attempts(lab, student)
     counts = rules.counting(lab, attempts)
-    if counts is None or any(attempt.verdict is None for attempt in attempts):
+    if counts is None or any(attempt.graded is None for attempt in attempts):
         return None
     result = journal.result(counts)
     if result is None or result.fault or not rules.shows_points(lab, student):

@@ -75,7 +75,7 @@ def test_a_verdict_is_kept_once_and_one_that_is_taken_away_stays_in_the_log(jour
     journal.finish(attempt, make_result("ada", 4, 6))
     journal.finish(attempt, make_result("ada", 0, 0))
     [kept] = journal.attempts(LAB, "ada")
-    assert kept.verdict is not None and kept.verdict.score == 10
+    assert kept.graded is not None and kept.score == 10
     assert journal.result(kept) == replace(make_result("ada", 4, 6), notebook="")
     assert journal.open() == []
     journal.judge_again(kept, "prof")
