@@ -11,7 +11,7 @@ from typing import Any
 
 from autograder.course import extensions
 from autograder.course.policy_file import class_list, extension_of, extensions_file, settings, spec
-from autograder.errors import GradingError, UserError
+from autograder.errors import UserError
 from autograder.pages.render import plain
 from autograder.run.recorder import open_gradebook
 from autograder.run.remarks import what_is_wrong
@@ -20,8 +20,8 @@ from autograder.serve.handlers import Failure, Handler, number
 from autograder.serve.journal import Attempt, Event, Journal
 from autograder.startup.one_thread import ONE_THREAD
 
-#: The most characters of a written sentence, and the most open requests of a student.
-LONGEST, REQUESTS = 2000, 1
+#: The most characters of a written sentence.
+LONGEST = 2000
 #: The number of log lines on the screen.
 SHOWN = 12
 
@@ -46,8 +46,7 @@ class State(Handler):
         by_student: dict[str, list[Attempt]] = {person.student: [] for person in class_list().people}
         for attempt in journal.attempts(self.lab(lab)):
             by_student.setdefault(attempt.student, []).append(attempt)
-        requests = requests_of(journal.events("request", "answer", lab=lab))
-        asked = {request["student"]: request for request in requests}
+        asked = {request["student"]: request for request in requests_of(journal, lab)}
         waiting = len(service.queue)
         self.answer(
             {
@@ -70,6 +69,7 @@ def _row(
     counting, person = rules.counting(lab, attempts), class_list().find(student)
     longer = extension_of(lab, student)
     request = asked.get(student)
+    result = journal.result(counting) if counting else None
     verdict = counting if counting and counting.graded else None
     status = verdict.status if verdict else "waiting" if attempts else ""
     return {
@@ -84,15 +84,9 @@ def _row(
         "last": attempts[-1].receipt if attempts else "",
         "days": settings().days_of(lab, longer) if longer else 0,
         "questions": verdict.points if verdict else {},
-        "errors": _errors(journal, counting),
+        "errors": [plain(reason, 300) for reason in what_is_wrong(result)] if result else [],
         "request": request if request and not request["answer"] else None,
     }
-
-
-def _errors(journal: Journal, attempt: Attempt | None) -> list[str]:
-    """Why an attempt lost points or stopped: each reason with its questions."""
-    result = journal.result(attempt) if attempt is not None else None
-    return [plain(reason, 300) for reason in what_is_wrong(result)] if result is not None else []
 
 
 #: Decision -> the log's sentence about it.
@@ -112,8 +106,9 @@ def _line(event: Event) -> str:
     return f"{rules.clock(event.at)}: {event.who} {what.format(student=event.student, **event.details)}"
 
 
-def requests_of(events: list[Event]) -> list[dict[str, Any]]:
-    """Students' requests, each with its answer if there is one."""
+def requests_of(journal: Journal, lab: str, student: str | None = None) -> list[dict[str, Any]]:
+    """The requests of one student or of all, each with its answer if there is one."""
+    events = journal.events("request", "answer", lab=lab, student=student)
     answers = {one.details["request"]: one.details["text"] for one in events if one.what == "answer"}
     return [
         {
@@ -132,18 +127,17 @@ class Ask(Handler):
     """``/labs/LAB/requests``: a student asks for a regrade (POST), and reads the answer (GET)."""
 
     def get(self, lab: str) -> None:
-        person = self.person()
-        events = self.service.journal.events("request", "answer", lab=self.lab(lab), student=person.name)
-        overruled = self.service.journal.overruled().get((lab, person.name), {})
-        self.answer({"requests": requests_of(events), "overruled": list(overruled.values())})
+        person, journal = self.person(), self.service.journal
+        overruled = journal.overruled().get((self.lab(lab), person.name), {})
+        requests = requests_of(journal, lab, person.name)
+        self.answer({"requests": requests, "overruled": list(overruled.values())})
 
     def post(self, lab: str) -> None:
         person, journal = self.person(), self.service.journal
         text = _sentence(self.json_body().get("text"))
         if not journal.attempts(self.lab(lab), person.name):
             raise Failure(409, "There is nothing of yours to look at: hand in first")
-        mine = requests_of(journal.events("request", "answer", lab=lab, student=person.name))
-        if sum(not request["answer"] for request in mine) >= REQUESTS:
+        if any(not request["answer"] for request in requests_of(journal, lab, person.name)):
             raise Failure(409, "Your last request has no answer yet: please wait for it")
         journal.log(person.name, "request", lab, person.name, text=text)
         self.answer({"message": "Your teachers see your request here."}, 201)
@@ -158,19 +152,40 @@ class Decide(Handler):
         wish = self.json_body()
         deciding = {
             "regrade": self._regrade, "overrule": self._overrule, "extend": self._extend, "answer": self._answer,
+            "grade": self._grade,
         }.get(str(wish.get("do")))  # fmt: skip
-        if wish.get("do") == "grade":
-            self.answer({"message": await grade_class(self, lab, person.name)})
-            return
         if deciding is None:
             raise Failure(400, "There is no such decision")
         try:
-            deciding(lab, person.name, wish)
-        except GradingError as error:
+            message = await deciding(lab, person.name, wish)
+        except UserError as error:
             raise Failure(409, str(error)) from None
-        self.answer({"message": "Done."})
+        self.answer({"message": message or "Done."})
 
-    def _regrade(self, lab: str, who: str, wish: dict[str, Any]) -> None:
+    async def _grade(self, lab: str, who: str, wish: dict[str, Any]) -> str:
+        """Grade the attempts that count with the course's salt, as ``autograder grade`` does.
+
+        The team's overruled points are entered as manual scores, and the pages are updated.
+        """
+        service, out = self.service, self.service.options.out
+        if service.grading:
+            raise Failure(409, "The class is being graded already")
+        if not (out / "submitted").is_dir():
+            raise Failure(409, "Nobody has handed in")
+        service.grading, loop = lab, asyncio.get_running_loop()
+        try:
+            await loop.run_in_executor(service.disk, service.lay_out_class, lab)
+            await _run_grade(out, lab)
+            decided = service.journal.overruled()
+            if overruled := {name: of for (of_lab, name), of in decided.items() if of_lab == lab}:
+                await loop.run_in_executor(service.disk, _enter, out, lab, overruled)
+                await _run_grade(out, lab)
+        finally:
+            service.grading = ""
+        service.journal.log(who, "graded", lab)
+        return f"The class is graded: gradebook, feedback and report lie in {out}."
+
+    async def _regrade(self, lab: str, who: str, wish: dict[str, Any]) -> None:
         attempt = self.service.journal.of_receipt(str(wish.get("receipt")))
         if attempt is None or attempt.lab != lab:
             raise Failure(404, "There is no such receipt")
@@ -179,7 +194,7 @@ class Decide(Handler):
         self.service.journal.judge_again(attempt, who)
         self.service.queue.put(attempt)
 
-    def _overrule(self, lab: str, who: str, wish: dict[str, Any]) -> None:
+    async def _overrule(self, lab: str, who: str, wish: dict[str, Any]) -> None:
         questions, question = dict(spec(lab).questions), str(wish.get("question"))
         if question not in questions:
             raise Failure(400, "There is no such question")
@@ -189,15 +204,15 @@ class Decide(Handler):
         self.service.journal.log(who, "overrule", lab, student, question=question, points=points, why=why)
         self.service.lay_out(lab, student)  # now another attempt may count
 
-    def _extend(self, lab: str, who: str, wish: dict[str, Any]) -> None:
+    async def _extend(self, lab: str, who: str, wish: dict[str, Any]) -> None:
         days = number(wish.get("days"), 366, "An extension is a number of days, at most 366")
         student = self._student(lab, wish)
         extensions.add(extensions_file(), lab, student, days)
         self.service.journal.log(who, "extension", lab, student, days=days)
         self.service.lay_out(lab, student)  # now another attempt may count
 
-    def _answer(self, lab: str, who: str, wish: dict[str, Any]) -> None:
-        known = requests_of(self.service.journal.events("request", lab=lab))
+    async def _answer(self, lab: str, who: str, wish: dict[str, Any]) -> None:
+        known = requests_of(self.service.journal, lab)
         request = next((request for request in known if request["id"] == wish.get("request")), None)
         if request is None:
             raise Failure(404, "There is no such request")
@@ -219,33 +234,7 @@ def _sentence(text: object) -> str:
     return plain(text).strip()[:LONGEST]
 
 
-async def grade_class(handler: Handler, lab: str, who: str) -> str:
-    """Grade the attempts that count with the course's salt, as ``autograder grade`` does. Returns a sentence.
-
-    The team's overruled points are entered as manual scores, and the pages are updated.
-    """
-    service = handler.service
-    if service.grading:
-        raise Failure(409, "The class is being graded already")
-    if not (service.options.out / "submitted").is_dir():
-        raise Failure(409, "Nobody has handed in")
-    out, journal, service.grading = service.options.out, service.journal, lab
-    loop = asyncio.get_running_loop()
-    try:
-        await loop.run_in_executor(service.disk, service.lay_out_class, lab)
-        await _grade(out, lab)
-        if overruled := {name: of for (of_lab, name), of in journal.overruled().items() if of_lab == lab}:
-            await loop.run_in_executor(service.disk, _enter, out, lab, overruled)
-            await _grade(out, lab)
-    except UserError as error:
-        raise Failure(409, str(error)) from None
-    finally:
-        service.grading = ""
-    journal.log(who, "graded", lab)
-    return f"The class is graded: gradebook, feedback and report lie in {out}."
-
-
-async def _grade(out: Path, lab: str) -> None:
+async def _run_grade(out: Path, lab: str) -> None:
     words = ["grade", lab, "--submitted", str(out / "submitted"), "--out", str(out), "--jobs", "1"]
     running = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-m", "autograder.cli", *words, env={**os.environ, **ONE_THREAD},

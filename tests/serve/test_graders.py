@@ -108,7 +108,7 @@ def test_a_grader_lives_through_whatever_an_attempt_brings_about(tmp_path, monke
 def test_what_counts_is_laid_out_before_the_class_is_graded(live, tmp_path, monkeypatch):
     async def grade(*_: object) -> None: ...
 
-    monkeypatch.setattr("autograder.serve.team._grade", grade)
+    monkeypatch.setattr("autograder.serve.team._run_grade", grade)
     place = tmp_path / "out" / "submitted" / "ada"
     place.parent.mkdir()
     place.write_text("as on a disk that is full")
