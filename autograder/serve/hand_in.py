@@ -31,8 +31,6 @@ UPLOADS_A_MINUTE = 20
 MAX_WAIT = 30.0
 #: The most attempts listed of a student: the newest, and the one that counts.
 LISTED = 50
-#: Every notebook's file contains this word.
-_MARK = b'"cells"'
 
 
 class SignIn(Handler):
@@ -147,29 +145,26 @@ class Feedback(Handler):
             raise Failure(403, "The points of this lab are not shown yet")
         if attempt.graded is None:
             raise Failure(404, "This notebook has no verdict yet")
-        journal, demos = self.service.journal, f"{self.service.options.base}demos/"
-        page = await asyncio.get_running_loop().run_in_executor(
-            self.service.disk, feedback_on, journal, attempt, demos
-        )
-        self.set_header("Content-Security-Policy", f"{_PAGE_MAY}; frame-ancestors 'none'")
+        page = await asyncio.get_running_loop().run_in_executor(self.service.disk, self._page, attempt)
+        self.set_header("Content-Security-Policy", _PAGE_MAY)
         self.finish(page)
+
+    def _page(self, attempt: Attempt) -> str:
+        """The feedback page of an attempt, with the team's decisions."""
+        journal, demos = self.service.journal, f"{self.service.options.base}demos/"
+        result, marks = journal.result(attempt), marks_on(journal, attempt)
+        assert result is not None
+        notebook = journal.notebook(attempt.lab, attempt.receipt).read_text("utf-8", errors="replace")
+        with _one_page:  # formulas are drawn one at a time
+            writer = FeedbackWriter(spec(attempt.lab), journal.folder, demos)
+            return writer.page(replace(result, notebook=notebook), marks)
 
 
 _PAGE_MAY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
 )
 _one_page = threading.Lock()
-
-
-def feedback_on(journal: Journal, attempt: Attempt, demos: str) -> str:
-    """The feedback page of an attempt, with the team's decisions. ``demos``: the address of the demos."""
-    result = journal.result(attempt)
-    assert result is not None
-    notebook = journal.notebook(attempt.lab, attempt.receipt).read_text(encoding="utf-8", errors="replace")
-    marks = marks_on(journal, attempt)
-    with _one_page:  # formulas are drawn one at a time
-        writer = FeedbackWriter(spec(attempt.lab), journal.folder, demos)
-        return writer.page(replace(result, notebook=notebook), marks)
 
 
 def marks_on(journal: Journal, attempt: Attempt) -> TeacherMarks:
@@ -211,7 +206,9 @@ class HandIn(Handler):
         assert self.upload is not None
         self.upload.close()
         path = Path(self.upload.name)
-        if not _is_notebook(path):
+        content = path.read_bytes()
+        start = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+        if start != b"{" or b'"cells"' not in content:  # only grading finds out whether it is valid
             raise Failure(422, "This is no notebook: hand in the file that ends in .ipynb")
         student = self.person().name
         try:
@@ -235,9 +232,3 @@ class HandIn(Handler):
 
 
 _TOO_LARGE = f"The notebook is too large: at most {MAX_BYTES >> 20} MB are taken. Clear the outputs of its cells, save, and hand in again"
-
-
-def _is_notebook(path: Path) -> bool:
-    """Whether a file looks like a notebook. Only grading finds out whether it is valid."""
-    content = path.read_bytes()
-    return content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" and _MARK in content
