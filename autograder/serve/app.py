@@ -58,13 +58,17 @@ def application(service: Service) -> Application:
     routes += service.part.routes if service.part is not None else []
     shared = {"service": service}
     nothing: type[Handler] = Nothing
+    addresses = []
     if service.options.hub:
-        from autograder.serve import hub
+        from jupyterhub.services.auth import HubOAuthCallbackHandler
 
-        routes = [(path, hub.on_hub(handler)) for path, handler in routes if handler not in (SignIn, SignOut)]
-        nothing = hub.on_hub(Nothing)
-    made = Application(
-        [url(base + path, handler, shared) for path, handler in routes],
+        from autograder.serve.hub import on_hub
+
+        routes = [(path, on_hub(handler)) for path, handler in routes if handler not in (SignIn, SignOut)]
+        nothing = on_hub(Nothing)
+        addresses = [url(base + "oauth_callback", HubOAuthCallbackHandler)]
+    return Application(
+        [*addresses, *(url(base + path, handler, shared) for path, handler in routes)],
         default_handler_class=nothing,
         default_handler_args=shared,
         cookie_secret=service.secret,
@@ -77,9 +81,6 @@ def application(service: Service) -> Application:
         },
         log_function=lambda handler: None,  # an invitation's link is a password and must not be logged
     )
-    if service.options.hub:
-        hub.add_callback(made, base)
-    return made
 
 
 def run(

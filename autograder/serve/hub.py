@@ -7,8 +7,8 @@ import os
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from jupyterhub.services.auth import HubOAuthCallbackHandler, HubOAuthenticated, UserNotAllowed
-from tornado.web import Application, HTTPError, RequestHandler
+from jupyterhub.services.auth import HubOAuthenticated, UserNotAllowed
+from tornado.web import HTTPError
 
 from autograder.course.policy_file import settings
 from autograder.errors import UserError
@@ -88,9 +88,3 @@ class OnHub(HubOAuthenticated, Handler):  # type: ignore[misc]
 def on_hub(handler: type[Handler]) -> type[Handler]:
     """The handler class for a service of a hub."""
     return cast(type[Handler], type(handler.__name__, (OnHub, handler), {}))
-
-
-def add_callback(application: Application, base: str) -> None:
-    """Add the address to which the hub redirects a browser after its login."""
-    callback: Any = HubOAuthCallbackHandler
-    application.add_handlers(".*", [(base + "oauth_callback", cast(type[RequestHandler], callback))])
