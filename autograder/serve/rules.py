@@ -40,7 +40,7 @@ def check_policy(labs: Sequence[str]) -> None:
             )
 
 
-def may_hand_in(lab: str, student: str, earlier: Sequence[Attempt], queue: FairQueue) -> None:
+def may_hand_in(lab: str, student: str, queue: FairQueue, earlier: Sequence[Attempt]) -> None:
     """Raise ``Refused``, with the reason and what to do, if a student may not hand in now."""
     now, policy = time.time(), settings().live_of(lab)
     closing = closing_of(lab, student)

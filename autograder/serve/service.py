@@ -11,9 +11,9 @@ import tempfile
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -161,12 +161,8 @@ class Service:
 
     async def receive(self, lab: str, student: str, file: Path) -> tuple[Attempt, bool]:
         """Accept an uploaded notebook and queue it for grading. Raises ``rules.Refused``."""
-
-        def allowed(earlier: Sequence[Attempt]) -> None:
-            rules.may_hand_in(lab, student, earlier, self.queue)
-
-        loop = asyncio.get_running_loop()
-        attempt, new = await loop.run_in_executor(
+        allowed = partial(rules.may_hand_in, lab, student, self.queue)
+        attempt, new = await asyncio.get_running_loop().run_in_executor(
             self.disk, self.journal.receive, lab, student, file, allowed
         )
         if new:

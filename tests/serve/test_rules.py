@@ -41,19 +41,19 @@ def in_so_many(seconds: float) -> str:
 
 def refused(earlier: list[Attempt], student: str = "ada", queue: FairQueue | None = None) -> Refused:
     with pytest.raises(Refused) as caught:
-        rules.may_hand_in(LAB, student, earlier, queue or FairQueue(1))
+        rules.may_hand_in(LAB, student, queue or FairQueue(1), earlier)
     return caught.value
 
 
 def test_attempts_are_counted_but_not_one_on_which_the_grader_failed(course_at, attempt):
     course_at("")
-    rules.may_hand_in(LAB, "ada", [attempt(n, 1.0) for n in range(1, 50)], FairQueue(1))
+    rules.may_hand_in(LAB, "ada", FairQueue(1), [attempt(n, 1.0) for n in range(1, 50)])
     two = [attempt(1, 1.0), attempt(2, 2.0)]
     course_at("[live]\nattempts = 2")
     assert "all 2 attempts" in str(refused(two))
-    rules.may_hand_in(LAB, "ada", [attempt(1, 0.0, fault=True), two[1]], FairQueue(1))
+    rules.may_hand_in(LAB, "ada", FairQueue(1), [attempt(1, 0.0, fault=True), two[1]])
     course_at('[live]\nattempts = 2\nverdicts = "pass or fail"\n[labs.00.live]\nattempts = 3')
-    rules.may_hand_in(LAB, "ada", two, FairQueue(1))
+    rules.may_hand_in(LAB, "ada", FairQueue(1), two)
     assert not rules.shows_points(LAB, "ada"), "a lab's own policy replaces what it says and nothing else"
 
 
@@ -62,13 +62,13 @@ def test_between_two_attempts_is_a_pause(course_at, attempt):
     early = refused([attempt(1, 1.0, received=time.time() - 30)])
     assert 60 < early.retry_after <= 90
     assert "2 minutes" in str(early)
-    rules.may_hand_in(LAB, "ada", [attempt(1, 1.0, received=time.time() - 121)], FairQueue(1))
+    rules.may_hand_in(LAB, "ada", FairQueue(1), [attempt(1, 1.0, received=time.time() - 121)])
 
 
 def test_a_closed_lab_takes_nothing_but_from_those_who_have_longer(course_at):
     course_at(f"[labs.00]\ncloses = {in_so_many(-60)}\n[labs.00.extensions]\nbo = 1")
     assert "closed" in str(refused([]))
-    rules.may_hand_in(LAB, "bo", [], FairQueue(1))
+    rules.may_hand_in(LAB, "bo", FairQueue(1), [])
 
 
 def test_three_of_a_student_may_wait(course_at, attempt):
@@ -79,7 +79,7 @@ def test_three_of_a_student_may_wait(course_at, attempt):
     assert "still wait" in str(refused(earlier, queue=queue))
     shown = rules.card_of(earlier[1], None, 2, queue)
     assert (shown["state"], shown["ahead"]) == ("waiting", 1) and shown["seconds"] >= 1
-    rules.may_hand_in(LAB, "bo", [], queue)
+    rules.may_hand_in(LAB, "bo", queue, [])
 
 
 @pytest.mark.parametrize(("counts", "number"), [("best", 3), ("last", 4)])
