@@ -17,9 +17,9 @@ from autograder.errors import UserError
 from autograder.files import sole_writer
 from autograder.serve.hand_in import Attempts, Feedback, HandIn, Home, Receipt, SignIn, SignOut
 from autograder.serve.handlers import Failure, Handler
-from autograder.serve.room import Demo, Events, Screen, StartStop
+from autograder.serve.room import Demo, Events, StartStop
 from autograder.serve.service import Options, Service
-from autograder.serve.team import Ask, Decide, State, Team
+from autograder.serve.team import Ask, Decide, Screen, State
 
 #: The most bytes of a request without a notebook, and seconds to send a request.
 SMALL, BODY_SECONDS = 64 << 10, 120.0
@@ -46,11 +46,10 @@ def application(service: Service) -> Application:
         (rf"labs/{lab}/attempts", Attempts),
         (r"receipts/([0-9A-Z-]{1,20})", Receipt),
         (r"receipts/([0-9A-Z-]{1,20})/feedback", Feedback),
-        (rf"room/{lab}", Screen),
+        (rf"(room|team)/{lab}", Screen),
         (rf"room/{lab}/events", Events),
         (rf"room/{lab}/exercise", StartStop),
         (rf"labs/{lab}/requests", Ask),
-        (rf"team/{lab}", Team),
         (rf"team/{lab}/state", State),
         (rf"team/{lab}/decide", Decide),
         (r"demos/([0-9a-z_]+)\.html", Demo),

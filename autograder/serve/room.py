@@ -108,17 +108,6 @@ def _question(name: str, everybodys: Sequence[QuestionResult], demo: str) -> dic
     }
 
 
-class Screen(Handler):
-    """``/room/LAB``: the page. It names nobody, so that it can be shown to the class."""
-
-    def get(self, lab: str) -> None:
-        self.person(team=True)
-        self.page(
-            "room.html.j2", "room.js", lab=self.lab(lab), title=spec(lab).title,
-            labs=self.service.options.labs,
-        )  # fmt: skip
-
-
 class Events(Handler):
     """``/room/LAB/events?view=VIEW``: server-sent events, one at each change."""
 

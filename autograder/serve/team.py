@@ -26,13 +26,13 @@ LONGEST = 2000
 SHOWN = 12
 
 
-class Team(Handler):
-    """``/team/LAB``: the page."""
+class Screen(Handler):
+    """``/team/LAB`` and ``/room/LAB``: the pages. The room's names nobody, so that it can be shown to the class."""
 
-    def get(self, lab: str) -> None:
+    def get(self, screen: str, lab: str) -> None:
         self.person(team=True)
         self.page(
-            "team.html.j2", "team.js", lab=self.lab(lab), title=spec(lab).title,
+            f"{screen}.html.j2", f"{screen}.js", lab=self.lab(lab), title=spec(lab).title,
             questions=spec(lab).questions, most=spec(lab).max_score, labs=self.service.options.labs,
         )  # fmt: skip
 
