@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -77,21 +76,22 @@ def _remarks(
 def what_is_wrong(result: SubmissionResult) -> list[str]:
     """The causes of lost points, and the forbidden functions, each with its questions; or why a notebook without any stopped."""
     questions_of: dict[str, list[int]] = {}
+    notes = [plain(note).removeprefix("The cell that begins ") for note in result.notes]
     for number, question in enumerate(result.questions if result.readable else (), 1):
         lost = question.points < question.max_points
-        causes = [plain(question.cause)] if question.cause and (lost or question.misconception) else []
-        place = re.split("[,\n]", question.error)[0].removeprefix("in ").replace("cell number", "cell")
-        causes = [cause.replace("A cell that it needs did not run", f"{place} stopped") for cause in causes]
+        cause = plain(question.cause or "") if lost or question.misconception else ""
+        _, needed, error = cause.partition("A cell that it needs did not run: ")
+        stopped = [note for note in notes if needed and note.endswith(error.removeprefix("This cell "))]
+        causes = [*stopped, cause][:1] if cause else []
         causes += [f"uses {', '.join(question.forbidden)}"] if question.forbidden else []
         if causes:
             questions_of.setdefault(", ".join(causes).rstrip("."), []).append(number)
-    notes = result.notes[:1] if result.status != "graded" else ()
     kept = [question.points - question.max_points for question in result.questions]
     dearest = sorted(questions_of.items(), key=lambda cause: sum(kept[n - 1] for n in cause[1]))
     return [
         f"{_numbered(numbers)}: {cause.removeprefix('It raises an error: ').removesuffix('. Your function raised an error')}"
         for cause, numbers in dearest
-    ] or [plain(note).removeprefix("The cell that begins ").replace(": (", " (") for note in notes]
+    ] or [note.replace(": (", " (") for note in notes[:1] if result.status != "graded"]
 
 
 def _numbered(numbers: list[int]) -> str:

@@ -20,6 +20,7 @@ from tests.grading.accidents import COUNTS, LAB, insert, notebook, raw
 
 TEMPLATE = Template.of(LAB)
 ERROR = "SyntaxError: invalid character '−' (U+2212) (line 3: x = 3 − 1)"
+TOO_LONG = "This cell was stopped: it took too long."
 
 
 def question(message: str, error: str = "", points: float = 0.0) -> QuestionResult:
@@ -52,8 +53,7 @@ def test_a_cell_that_stopped_is_no_cause_of_what_does_not_lack_its_names():
 
 
 def test_cells_that_stopped_are_named_by_their_first_line_and_their_error():
-    errors = ["NameError: a"] * 6
-    errors[1] = "This cell was stopped: it took too long."
+    errors = ["NameError: a", TOO_LONG, *["NameError: a"] * 4]
     cells = [Cell(None, run=code) for code in ("\n  plt.plot(`a`)\nb", *"cdefg")]
     notes = stopped_cells([*zip(cells, errors, strict=True)])
     assert notes[0] == "The cell that begins `plt.plot('a')` stopped: NameError: a"
@@ -84,12 +84,12 @@ def test_the_terminals_table_and_a_students_card_show_it():
     assert _verdict(result(), True)["questions"][0]["cause"].endswith(ERROR)
     assert result().as_json()["questions"][0]["cause"].endswith(ERROR)
     [told] = result().questions
-    needed = replace(told, error="in cell number 3, line 3: x", cause="A cell that it needs did not run: E.")
     slip = replace(told, points=told.max_points - 1, cause="The mask is ignored.")
-    assert what_is_wrong(result(questions=(slip, needed))) == [
-        "Q2: cell 3 stopped: E",
-        "Q1: The mask is ignored",
-    ]
+    for error, said in ((ERROR, f"stopped: {ERROR}"), (TOO_LONG, "was stopped: it took too long")):
+        needed = replace(told, cause=f"A cell that it needs did not run: {error}")
+        notes = stopped_cells([(Cell(None, run="x"), "E"), (Cell(None, run="y"), error)])
+        shown = what_is_wrong(result(questions=(slip, needed), notes=tuple(notes)))
+        assert shown == [f"Q2: `y` {said}", "Q1: The mask is ignored"]
 
 
 def test_a_teacher_is_told_what_was_chosen_and_for_how_many_more():
