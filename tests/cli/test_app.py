@@ -62,7 +62,7 @@ def test_a_due_date_set_later_costs_points_but_without_a_true_time_nobody_is_lat
     sentence = "Lateness was not counted for 1 of 2 submissions"
     assert sentence in " ".join(shown.split()) and "3 unchanged" in shown
     most = 20 + sum(points for _, points in spec(LAB).written)
-    assert f"at most 20 points from the tests, {most:g} with the written answers" in shown
+    assert f"at most 20 points from the tests, {most:g} where the written answers are decided" in shown
     assert sentence in (graded / "out" / "report" / f"{LAB}.html").read_text()
     shown = " ".join(said("check-course").split())
     assert "Without a time nobody is late" in shown
