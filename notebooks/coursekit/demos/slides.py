@@ -20,6 +20,7 @@ import shutil
 import tomllib
 from functools import cache
 from html import escape
+from itertools import takewhile
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -83,26 +84,15 @@ def section(cells: list[NotebookNode], heading: str) -> tuple[int, str]:
     for place, cell in enumerate(cells):
         for found in _HEADING.finditer(cell.source) if cell.cell_type == "markdown" else ():
             if heading in found.group(1):
-                text = cell.source[found.end() :]
-                following = _HEADING.search(text)
-                if following:
-                    return place, text[: following.start()].strip()
-                return place, "\n\n".join([text.strip(), *_rest(cells[place + 1 :])])
+                after = takewhile(
+                    lambda one: not one.metadata.get("nbgrader", {}).get("solution"), cells[place + 1 :]
+                )
+                texts = [
+                    cell.source[found.end() :],
+                    *(one.source for one in after if one.cell_type == "markdown"),
+                ]
+                return place, _HEADING.split("\n\n".join(filter(None, map(str.strip, texts))))[0].strip()
     raise ValueError(f"No heading of the lab has the words “{heading}”.")
-
-
-def _rest(cells: list[NotebookNode]) -> list[str]:
-    """The text of the cells up to the next heading or question."""
-    texts: list[str] = []
-    for cell in cells:
-        if cell.metadata.get("nbgrader", {}).get("solution"):
-            break
-        if cell.cell_type == "markdown":
-            following = _HEADING.search(cell.source)
-            texts.append(cell.source[: following.start()] if following else cell.source)
-            if following:
-                break
-    return [text.strip() for text in texts if text.strip()]
 
 
 def figure(cells: list[NotebookNode], words: str) -> tuple[bytes, str]:
