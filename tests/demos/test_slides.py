@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from coursekit.demos import bundle, formulas, slides
-from coursekit.figures import for_slide
+from coursekit.figures import MOST_OF_WIDE, for_slide
 from matplotlib import pyplot
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
@@ -67,6 +67,8 @@ def test_a_flat_figure_gets_a_slides_shape_and_leaves_its_title_to_the_slide() -
     assert picture.width < 3 * picture.height
     assert tuple(figure.get_size_inches()) == (9.2, 3.9), "its type keeps its size"
     assert ax.get_title() == "" and ax.xaxis.label.get_fontsize() == 12
+    small = for_slide(pyplot.subplots(figsize=(5, 2))[0])
+    assert Image.open(BytesIO(base64.b64decode(small))).width > MOST_OF_WIDE > picture.width
 
 
 def test_formulas_become_shapes_and_what_is_unknown_stays_text() -> None:

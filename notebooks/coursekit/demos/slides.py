@@ -31,7 +31,7 @@ from nbformat.notebooknode import NotebookNode
 from PIL import Image
 
 from coursekit.demos import bundle, formulas
-from coursekit.figures import SLIDE
+from coursekit.figures import MOST_OF_WIDE, SLIDE
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXTS = ROOT / "docs" / "slides"
@@ -150,7 +150,7 @@ def _slide(slide: dict[str, str], cells: list[NotebookNode], pictures: Path) -> 
         file = pictures / f"{len(list(pictures.iterdir())):03}.webp"
         file.write_bytes(picture)
         width, height = Image.open(file).size
-        kind = "shown tall" if height > 0.6 * width else "shown"
+        kind = "shown tall" if height > 0.6 * width else "shown small" if width > MOST_OF_WIDE else "shown"
         source = f"pictures/{pictures.name}/{file.name}"
         shown += f'<a href="{source}" data-prevent-swipe><img src="{source}" alt="{escape(alt or slide["title"])}"></a>'
     if "text" in slide:

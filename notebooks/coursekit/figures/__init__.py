@@ -30,6 +30,8 @@ SEQUENTIAL, DIVERGING = "cividis", "PuOr"
 SLIDE, DRAWS_SLIDES = "image/x-slide", "COURSEKIT_DRAWS_SLIDES"
 #: Inches of a figure on a slide, beside the slide's title if it is not wide, and its smallest type: 22 of the slide's 720 pixels.
 _WIDE, _TALL, _SMALLEST = (9.2, 3.9), (6.4, 4.9), 12
+#: No wide figure has more pixels in a row. A small one, of at most 6 inches, has: it fills the slide, too.
+MOST_OF_WIDE = 2200
 
 #: Marks a figure that has been described, or need not be.
 _DESCRIBED = "described"
@@ -96,7 +98,8 @@ def for_slide(figure: Any) -> str:
     width = min(width, most)
     figure.set_size_inches(width, width * other / most)
     file = BytesIO()
-    figure.savefig(file, format="webp", dpi=200, pil_kwargs={"lossless": True})
+    dpi = 1.1 * MOST_OF_WIDE / width if most == _WIDE[0] and width <= 6 else 200
+    figure.savefig(file, format="webp", dpi=dpi, pil_kwargs={"lossless": True})
     return base64.b64encode(file.getvalue()).decode()
 
 
