@@ -275,11 +275,11 @@ with until_written():
     for name, numbers in model.named_parameters():
         part = name.split(".")[0]
         shares[part] = shares.get(part, 0) + numbers.numel()
-    fig, ax = plt.subplots(figsize=(8, 2.2))
+    fig, ax = plt.subplots(figsize=(5.4, 2.2))
     ax.barh(list(shares)[::-1], list(shares.values())[::-1], color=BLUE)
     for place, count in enumerate(list(shares.values())[::-1]):
         ax.text(count, place, f" {count:,}", va="center")
-    ax.set(xlabel="parameters", xlim=(0, 1.15 * max(shares.values())))
+    ax.set(xlabel="parameters", xticks=(0, 200_000, 400_000), xlim=(0, 1.3 * max(shares.values())))
     ax.set_title(f"Your translator has {sum(shares.values()):,} parameters")
     plt.show()
     print(", ".join(f"{name} = {size}" for name, size in SIZES.items()))
@@ -557,13 +557,13 @@ with until_written():
     needs("make_batch", "Transformer")
     scores = {split.removeprefix("test_"): exact_match(model, make_batch, numbered(parallel.load(split), english_words, german_words))
               for split in track(("test_sentences", "test_combinations", "test_coreference"), "testing")}
-    fig, ax = plt.subplots(figsize=(7.2, 2.4))
+    fig, ax = plt.subplots(figsize=(5.4, 2.4))
     ax.barh(["unseen " + name if name != "coreference" else "what is “it”?" for name in scores][::-1],
             [100 * score for score in scores.values()][::-1], color=BLUE)
     for place, score in enumerate(list(scores.values())[::-1]):
         ax.text(100 * score, place, f" {100 * score:.1f}", va="center")
-    ax.set(xlabel="translations that are right, word for word (%)", xlim=(0, 112))
-    ax.set_title(f"Unseen combinations are right, too: {100 * scores['combinations']:.1f} of 100")
+    ax.set(xlabel="right, word for word (%)", xlim=(0, 119))
+    ax.set_title(f"Unseen combinations are right: {100 * scores['combinations']:.1f} of 100")
     plt.show()
 
 # %% [markdown]
