@@ -704,7 +704,7 @@ with until_written():
     table = np.eye(8)[last_of_my_kind(np.random.default_rng(8).integers(3, size=(20_000, 8)))].mean(axis=0)  # how often each place is right
     axes[0].axhline(1 - (table**2).sum(axis=1).mean(), color=INK, lw=1, ls=":", label="own kind, best fixed table of places")
     axes[0].set(xlabel="step", ylabel="mean squared error (of 20 steps)")
-    axes[0].set_title("The loss falls where the task can be seen")
+    axes[0].set_title("The loss falls if the task is seen")
     fig.legend(loc="outside lower left", ncols=2)
     for ax, name, title in zip(axes[1:], list(runs)[::2], ("One back", "The last of one's own kind")):
         _, _, weights, kinds = runs[name]
