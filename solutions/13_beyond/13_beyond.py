@@ -1001,9 +1001,9 @@ def beats(table, winner):
     return cost / table[winner][1] if table[winner][0] > best else None
 
 
-places = ({"GNMT + RL ensemble": ("left", 0, -14), "ConvS2S ensemble": ("left", -20, 8)},
+places = ({"GNMT + RL ensemble": ("left", -30, -14), "ConvS2S ensemble": ("left", -20, 8)},
           {"GNMT + RL ensemble": ("right", -7, -7), "ConvS2S ensemble": ("right", -5, 5), "Deep-Att ensemble": ("center", 0, 7), "ConvS2S": ("right", -6, -13), "MoE": ("right", -7, -2)})
-fig, axes = plt.subplots(1, 2, figsize=(10.4, 3.8))
+fig, axes = plt.subplots(1, 2, figsize=(10.4, 3.8), gridspec_kw={"wspace": 0.1})
 for ax, table, title in ((axes[0], german, f"To German, base wins at 1/{beats(german, 'Transformer (base)'):.0f} of the cost"),
                          (axes[1], french, f"To French, only big does, at 1/{beats(french, 'Transformer (big)'):.0f}")):
     for name, (score, cost) in table.items():
