@@ -35,9 +35,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import regex
 from coursekit import break_it, check, progress, start
-from coursekit.figures import BLUE, GREEN, ORANGE
+from coursekit.figures import BLUE, GREEN, ORANGE, bars
 from coursekit.data.speeches import speech_text
-from coursekit.notebook.progress import track
+from coursekit.notebook.progress import fastest, track
 from coursekit.notebook.until_written import needs, until_written
 from coursekit.figures.token_boxes import published_merges, published_numbers, show_bits, show_pieces, speech_merges
 
@@ -551,21 +551,11 @@ with until_written():
 million = everything[:1_000_000]
 
 
-def seconds_for(trainer, merges, tries=2):
-    """How long a trainer takes for so many merges of the speeches: the quickest of so many tries."""
-    times = []
-    for _ in track(range(tries), f"{merges:,} merges"):
-        began = time.perf_counter()
-        trainer(speech_words, merges)
-        times.append(time.perf_counter() - began)
-    return min(times)
-
-
 with until_written():
     needs("pre_tokenize", "train_bpe")
     speech_words = count_words(pre_tokenize(million))
     print(f"{sum(speech_words.values()):,} chunks, {len(speech_words):,} different")
-    seconds = seconds_for(train_bpe, 20, tries=3)
+    seconds = fastest(train_bpe, speech_words, 20, tries=3, what="20 merges")
     print(f"20 merges took {seconds:.1f} s; at this pace 2,000 take {seconds * 100:.0f} s (rather less, as the words get shorter), and GPT-2 has 50,000")
 
 # %% [markdown]
@@ -644,8 +634,8 @@ def train_bpe_fast(words, merges):
 with until_written():
     needs("pre_tokenize", "count_pairs", "train_bpe")
     print("the same merges as the course's:", train_bpe_fast(speech_words, 2000) == speech_merges())
-    fast = [seconds_for(train_bpe_fast, merges) for merges in (200, 1000, 2000)]
-    plain = [*(seconds_for(train_bpe, merges) for merges in (5, 10)), seconds]
+    fast = [fastest(train_bpe_fast, speech_words, merges, tries=2, what=f"{merges:,} merges") for merges in (200, 1000, 2000)]
+    plain = [*(fastest(train_bpe, speech_words, merges, tries=2) for merges in (5, 10)), seconds]
 
 # %% tags=["skip-grading"]
 with until_written():
@@ -723,12 +713,9 @@ samples = {"English": "The ship sails across the sea to the old harbour.",
 with until_written():
     needs("pre_tokenize", "encode")
     counts = [len(encode(text, merges)) for text in samples.values()]
-    fig, ax = plt.subplots(figsize=(7.2, 3.4))
-    bars = ax.barh(list(samples), counts, color=[ORANGE] + [BLUE] * 5 + ["#8a97a3"] * 2)
-    ax.bar_label(bars, padding=3)
+    ax = bars(dict(zip(samples, counts)), "%g", size=(7.2, 3.4), color=[ORANGE] + [BLUE] * 5 + ["#8a97a3"] * 2)
     ax.set(xlabel="tokens (grey: other texts)", xlim=(0, max(counts) * 1.12),
            title=f"The same sentence: {counts[0]} tokens in English, {counts[4]} in Hindi")
-    ax.invert_yaxis()
     plt.show()
     for name in ("English", "Hindi", "Japanese"):
         print(f"{name}: {len(samples[name])} characters, {len(samples[name].encode())} bytes, {len(encode(samples[name], merges))} tokens")

@@ -150,8 +150,8 @@ check("make_batch", make_batch)
 
 # %% tags=["skip-grading"]
 import matplotlib.pyplot as plt
-from coursekit.figures import BLUE, GREEN, INK, ORANGE, heatmap
-from coursekit.notebook.progress import track
+from coursekit.figures import BLUE, GREEN, INK, ORANGE, bars, heatmap
+from coursekit.notebook.progress import fastest, track
 from coursekit.notebook.until_written import needs, until_written
 from matplotlib.colors import ListedColormap
 
@@ -382,9 +382,6 @@ check("cached_attention", cached_attention)
 # Now a stack of your decoder blocks, word after word, once as `decode` does it and once with the cache. First: is it the same? Then: what does the next word cost?
 
 # %% tags=["skip-grading"]
-import time
-
-
 def next_with_cache(blocks, h, x, memory, caches):
     """One new position (B, 1, d_model) through the decoder's blocks; ``caches`` keeps each block's keys and values."""
     for n, block in enumerate(blocks):
@@ -426,12 +423,7 @@ with until_written(), torch.no_grad():
         ways = (lambda: next_without(blocks, words[:, :t], memory),
                 lambda: next_with_cache(blocks, 4, words[:, t - 1 : t], memory, list(past)))
         for name, way in zip(cost, ways):
-            times = []
-            for _ in range(5):
-                began = time.perf_counter()
-                way()
-                times.append(1000 * (time.perf_counter() - began))
-            cost[name].append(min(times))
+            cost[name].append(1000 * fastest(way))
     fig, ax = plt.subplots(figsize=(7.2, 3.2))
     for (name, milliseconds), colour, mark in zip(cost.items(), (ORANGE, BLUE), "so"):
         ax.plot(lengths, milliseconds, mark + "-", color=colour, label=name)
@@ -720,12 +712,10 @@ with until_written():
         vectors = x[rows, at].numpy()
         reader = LogisticRegression(C=0.1, max_iter=2000).fit(vectors[:half], due[:half])
         readable.append(reader.score(vectors[half:], due[half:]))
-    fig, ax = plt.subplots(figsize=(7.2, 2.2))
-    bars = ax.barh(["before block 1", "after block 1", "after block 2"], readable, color=BLUE)
-    ax.bar_label(bars, fmt="{:.0%}", padding=4)
+    places = ("before block 1", "after block 1", "after block 2")
+    ax = bars(dict(zip(places, readable)), "{:.0%}", size=(7.2, 2.2), color=BLUE)
     ax.axvline(due.bincount().max() / len(due), color=INK, lw=1, ls=":", label="always the commonest")
     ax.legend(loc="upper right")
-    ax.invert_yaxis()
     ax.set(xlabel="share of pronouns read off the vector of “it”", xlim=(0, 1.12))
     ax.set_title("A linear reader finds the pronoun in “it” after the second block, hardly before")
     plt.show()
@@ -944,10 +934,7 @@ with until_written():
 # %% tags=["skip-grading"]
 with until_written():
     needs("make_batch", "Transformer", "translate", "bleu")
-    fig, ax = plt.subplots(figsize=(7.2, 2.2))
-    bars = ax.barh(list(scores), list(scores.values()), color=[INK, ORANGE, BLUE])
-    ax.bar_label(bars, fmt="%.1f", padding=4)
-    ax.invert_yaxis()
+    ax = bars(scores, "%.1f", size=(7.2, 2.2), color=[INK, ORANGE, BLUE])
     ax.set(xlabel=f"BLEU on {HOW_MANY} unseen sentences", xlim=(0, 112))
     ax.set_title(f"Real sentences are another matter; on these a beam is worth {scores['everyday, beam 4'] - scores['everyday, greedy']:.1f}")
     plt.show()

@@ -108,12 +108,10 @@ check("masked_lm_batch", masked_lm_batch)
 # Our text is lab 01's names, so a token is a letter. A row is `<bos>`, the letters, `<eos>`, and padding (printed as `<`, `>` and `·`):
 
 # %% tags=["skip-grading"]
-import time
-
 import matplotlib.pyplot as plt
-from coursekit.figures import BLUE, GREEN, INK, ORANGE, PURPLE, RED, heatmap
+from coursekit.figures import BLUE, GREEN, INK, ORANGE, PURPLE, RED, bars, heatmap
 from coursekit.data.names import names
-from coursekit.notebook.progress import track
+from coursekit.notebook.progress import fastest, track
 from coursekit.notebook.until_written import needs, until_written
 from matplotlib.colors import ListedColormap
 
@@ -307,10 +305,7 @@ with until_written(), torch.no_grad():
     decoder_nll = nn.functional.cross_entropy(decoder(inputs).flatten(0, 1), targets.flatten()).item()
     scores = {"uniform (ln 27)": np.log(27), "bigram (lab 01)": average_nll(bigram, held_out), "tiny GPT": decoder_nll,
               "counts, four letters back (lab 11)": LetterModel(words=learned).average_nll(held_out)}
-    fig, ax = plt.subplots(figsize=(7.2, 2.5))
-    bars = ax.barh(list(scores), list(scores.values()), color=[INK, ORANGE, BLUE, GREEN])
-    ax.bar_label(bars, fmt="%.3f", padding=4)
-    ax.invert_yaxis()
+    ax = bars(scores, "%.3f", size=(7.2, 2.5), color=[INK, ORANGE, BLUE, GREEN])
     ax.set(xlabel="nats for each letter, on held-out names", xlim=(0, 3.8))
     ax.set_title("The tiny GPT beats the bigram; counts of four letters beat both")
     plt.show()
@@ -364,11 +359,8 @@ with until_written(), torch.no_grad():
 # %% tags=["skip-grading"]
 with until_written():
     needs("masked_lm_batch", "TinyLM")
-    fig, ax = plt.subplots(figsize=(7.2, 2.5))
-    bars = ax.barh(list(right), list(right.values()), color=[INK, BLUE, GREEN, BLUE])
-    ax.bar_label(bars, fmt="{:.1%}", padding=4)
+    ax = bars(right, "{:.1%}", size=(7.2, 2.5), color=[INK, BLUE, GREEN, BLUE])
     ax.set(xlabel="share of hidden letters guessed", xlim=(0, 0.6))
-    ax.invert_yaxis()
     best = "decoder, asked 26 times," if right["decoder: the whole name"] > right["encoder: the blank"] else "encoder"
     ax.set_title(f"To fill a blank, it helps to see both sides; the {best} does best")
     plt.show()
@@ -483,10 +475,7 @@ ablation = {  # CoLA, SST-2, MRPC, STS-B, QQP, MNLI, QNLI, RTE
     "LSTM, pre-trained": [30.3, 90.5, 83.2, 71.8, 68.1, 73.7, 81.1, 54.6],
 }
 averages = {name: np.mean(row) for name, row in ablation.items()}
-fig, ax = plt.subplots(figsize=(7.2, 2.2))
-bars = ax.barh(list(averages), list(averages.values()), color=[BLUE, ORANGE, INK])
-ax.bar_label(bars, fmt="%.1f", padding=4)
-ax.invert_yaxis()
+ax = bars(averages, "%.1f", size=(7.2, 2.2), color=[BLUE, ORANGE, INK])
 ax.set(xlabel="average of eight tasks", xlim=(0, 88))
 ax.set_title("Not pre-trained, the transformer falls behind an LSTM that was")
 plt.show()
@@ -603,16 +592,6 @@ with until_written():
     print("the same result as the mask:", torch.allclose(full_attention(q, k, v, mask), window_attention(q, k, v, 8), atol=1e-5))
 
 # %% tags=["skip-grading"]
-def milliseconds(function, *arguments):
-    """The fastest of five runs."""
-    times = []
-    for _ in range(5):
-        began = time.perf_counter()
-        function(*arguments)
-        times.append(time.perf_counter() - began)
-    return 1000 * min(times)
-
-
 with until_written():
     needs("sparse_mask")
     lengths = [256, 512, 1024, 2048, 4096]
@@ -625,9 +604,9 @@ with until_written():
     left.set(xlabel="length T", ylabel="pairs allowed")
     left.legend()
     inputs = {T: torch.randn(3, T, 32) for T in lengths}
-    right.loglog(lengths, [milliseconds(full_attention, *inputs[T]) for T in track(lengths, "timing")], color=INK, label="all pairs")
-    right.loglog(lengths, [milliseconds(full_attention, *inputs[T], torch.as_tensor(sparse_mask("local", T, 8))) for T in lengths], color=RED, ls="--", label="all pairs, then a mask")
-    right.loglog(lengths, [milliseconds(window_attention, *inputs[T], 8) for T in lengths], color=ORANGE, label="window only")
+    right.loglog(lengths, [1000 * fastest(full_attention, *inputs[T]) for T in lengths], color=INK, label="all pairs")
+    right.loglog(lengths, [1000 * fastest(full_attention, *inputs[T], torch.as_tensor(sparse_mask("local", T, 8))) for T in lengths], color=RED, ls="--", label="all pairs, then a mask")
+    right.loglog(lengths, [1000 * fastest(window_attention, *inputs[T], 8) for T in lengths], color=ORANGE, label="window only")
     right.set_title("On long texts a window saves time, a mask alone does not")
     right.set(xlabel="length T", ylabel="milliseconds, this computer")
     right.legend()
@@ -643,12 +622,9 @@ with until_written():
 
 # %% tags=["skip-grading"]
 contexts = {"BERT": 512, "Llama 2": 4_096, "GPT-4": 32_768, "GPT-4 Turbo": 128_000, "Llama 3.1": 131_072, "Claude 3.5 Sonnet": 200_000, "Gemini 1.5 Pro": 2_097_152}
-fig, ax = plt.subplots(figsize=(8.2, 2.9))
-bars = ax.barh(list(contexts), list(contexts.values()), color=BLUE)
 millions = [(T * T if name == "BERT" else T * (T + 1) / 2) / 1e6 for name, T in contexts.items()]
-ax.bar_label(bars, [f"{T:,} tokens, {M:,.3g} million pairs" if M < 1e3 else f"{T:,} tokens, {M / 1e3:,.0f} billion pairs" for T, M in zip(contexts.values(), millions)],
-             padding=4, fontsize=9)
-ax.invert_yaxis()
+pairs = [f"{T:,} tokens, {M:,.3g} million pairs" if M < 1e3 else f"{T:,} tokens, {M / 1e3:,.0f} billion pairs" for T, M in zip(contexts.values(), millions)]
+ax = bars(contexts, pairs, size=(8.2, 2.9), color=BLUE)
 ax.set(xscale="log", xlim=(200, 3e8), xlabel="context length in tokens")
 growth = contexts["Gemini 1.5 Pro"] / contexts["Llama 2"]
 ax.set_title(f"From Llama 2 to Gemini 1.5: {growth:.0f} times the tokens, about {round(growth**2, -3):,.0f} times the pairs", fontsize=11)
@@ -931,11 +907,8 @@ with until_written():
         fit(listener, lambda: (heard, spoken_pairs), 80, f"{name} listens")
         with torch.no_grad():
             listeners[name] = (listener(new).argmax(-1) == new_pairs).float().mean().item()
-    fig, ax = plt.subplots(figsize=(7.2, 2.4))
-    bars = ax.barh(list(listeners), list(listeners.values()), color=[INK, INK, ORANGE, BLUE])
-    ax.bar_label(bars, fmt="{:.0%}", padding=4)
+    ax = bars(listeners, "{:.0%}", size=(7.2, 2.4), color=[INK, INK, ORANGE, BLUE])
     ax.axvline(0.25, color=INK, lw=1, ls=":")
-    ax.invert_yaxis()
     ax.set(xlabel="share of 120 unseen pairs of vowels (dotted: guessing)", xlim=(0, 1.12))
     ax.set_title("The same block hears which vowel came first, if it knows the positions")
     plt.show()
@@ -1045,8 +1018,8 @@ columns = ["MRPC", "SST-2", "QNLI", "STS-B", "QQP", "MNLI-m", "MNLI-mm"]
 bert, roformer = [88.9, 93.5, 90.5, 85.8, 71.2, 84.6, 83.4], [89.5, 90.7, 88.0, 87.0, 86.4, 80.2, 79.8]
 gain = np.subtract(roformer, bert)
 fig, ax = plt.subplots(figsize=(7.2, 2.9))
-bars = ax.bar(columns, gain, color=[GREEN if g > 0 else RED for g in gain])
-ax.bar_label(bars, fmt="%+.1f", padding=3)
+drawn = ax.bar(columns, gain, color=[GREEN if g > 0 else RED for g in gain])
+ax.bar_label(drawn, fmt="%+.1f", padding=3)
 ax.axhline(0, color=INK, lw=1)
 ax.set(ylabel="points gained", ylim=(-7, 18))
 ax.set_title(f"RoFormer against BERT: {int((gain > 0).sum())} columns up, {int((gain < 0).sum())} down")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -136,6 +136,20 @@ def describe_figures() -> None:
 
     if getattr(draw, "__name__", "") != described.__name__:  # a lab may be started twice
         pictures.for_type(Figure, described)
+
+
+def bars(values: Mapping[str, float], labels: str | Sequence[str], *, size: tuple[float, float], **barh: Any) -> Any:
+    """Draw a figure of horizontal bars, the first at the top, and return its axes.
+
+    ``labels`` are the bars' texts or their format, such as ``"{:.0%}"``; ``size`` is in inches. Further arguments go to ``barh``.
+    """
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots(figsize=size)
+    drawn = ax.barh(list(values), list(values.values()), **barh)
+    ax.bar_label(drawn, padding=4, **({"fmt": labels} if isinstance(labels, str) else {"labels": labels}))
+    ax.invert_yaxis()
+    return ax
 
 
 def heatmap(
