@@ -625,7 +625,7 @@ contexts = {"BERT": 512, "Llama 2": 4_096, "GPT-4": 32_768, "GPT-4 Turbo": 128_0
 millions = [(T * T if name == "BERT" else T * (T + 1) / 2) / 1e6 for name, T in contexts.items()]
 pairs = [f"{T:,} tokens, {M:,.3g} million pairs" if M < 1e3 else f"{T:,} tokens, {M / 1e3:,.0f} billion pairs" for T, M in zip(contexts.values(), millions)]
 ax = bars(contexts, pairs, size=(8.2, 2.9), color=BLUE)
-ax.set(xscale="log", xlim=(200, 3e8), xlabel="context length in tokens")
+ax.set(xscale="log", xlim=(200, 2e9), xlabel="context length in tokens")
 growth = contexts["Gemini 1.5 Pro"] / contexts["Llama 2"]
 ax.set_title(f"From Llama 2 to Gemini 1.5: {growth:.0f} times the tokens, about {round(growth**2, -3):,.0f} times the pairs", fontsize=11)
 plt.show()
