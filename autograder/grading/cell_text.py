@@ -8,7 +8,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Collection
-from functools import cache
+from functools import cache, lru_cache
 
 #: The longest cell that is parsed: a syntax tree takes some four hundred times the size of its code.
 MAX_PARSED = 20_000
@@ -21,8 +21,9 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TOP_LEVEL = re.compile(r"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.MULTILINE)
 
 
+@lru_cache(maxsize=32)  # several rules read the same cell, and all students have the given cells
 def statements(source: str) -> list[ast.stmt]:
-    """The top-level statements of a cell; none if it is not Python or nested too deeply to parse."""
+    """The top-level statements of a cell; none if it is not Python or nested too deeply to parse. Do not change them."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about invalid escapes in students' code

@@ -476,7 +476,7 @@ class Decoder:
     def items(self, tree: list[Any], depth: int) -> list[Any]:
         self.spend(len(tree) - 1)
         part = self.part
-        return [part(each, depth) for each in tree[1:]]
+        return [each if type(each) in _PLAIN else part(each, depth) for each in tree[1:]]
 
     def set_of(self, tree: list[Any], depth: int) -> set[Any] | frozenset[Any]:
         """A set, whose table has up to eight places for each item."""
@@ -653,6 +653,9 @@ _FIXED: dict[str, tuple[int, tuple[type, ...], int, Callable[..., Any]]] = {
     "k": (1, (str,), 0, _type),
     "o": (1, (str,), 0, _opaque),
 }
+
+#: The types of parts that stand for themselves.
+_PLAIN = frozenset((int, float, bool, type(None)))
 
 _DECODERS: dict[str, Callable[[Decoder, list[Any], int], Any]] = {
     **dict.fromkeys(_FIXED, Decoder.fixed),

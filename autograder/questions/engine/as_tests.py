@@ -121,7 +121,7 @@ def _send_ahead(question: Question, student: Student, places: Sequence[int], aga
     """Send the calls at these positions in advance, so that the sandbox need not wait between them."""
     trials = trials_of(question, run.salt())
     cases = [(place, trials[place].case) for place in places]
-    student.send_ahead(((place, again), case.args, case.kwargs) for place, case in cases if case is not None)
+    student.send_ahead(((place, again), case) for place, case in cases if case is not None)
 
 
 def _error_outcome(error: StudentError) -> Outcome:

@@ -93,7 +93,7 @@ def outcome_or_raise(trial: Trial, student: Student) -> Outcome:
         if isinstance(trial.part, Scenario):
             return Outcome(tuple(trial.part.play(student, np.random.default_rng(trial.seed))))
         assert trial.case is not None
-        return Outcome(student(*trial.case.args, **trial.case.kwargs), changed=student.mutated)
+        return Outcome(student.call_with(trial.case), changed=student.mutated)
 
 
 def outcome_of(trial: Trial, student: Student) -> Outcome:

@@ -23,7 +23,7 @@ _PACKAGE = "autograder.questions."
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False)  # hashed by its identity
 class Case:
     """One call of the answer, and the result that the lab's text gives for it.
 

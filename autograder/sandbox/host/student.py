@@ -39,11 +39,13 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from coursekit.checks.words import PLACES
 
@@ -177,12 +179,25 @@ def _by_name(value: Any) -> Reference:
     raise TypeError("this cannot be sent ahead")
 
 
-def _identity(message: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """What tells a call from others: its function, and which objects its arguments are. None for another request."""
-    if message[0] != "call":
-        return None
-    _, reference, method, args, kwargs, times = message
-    return reference, method, times, [*kwargs], [*map(id, (*args, *kwargs.values()))]
+class Case(Protocol):
+    """The arguments of a call that many answers get. It is hashed by its identity, and nobody changes its arguments."""
+
+    args: Any
+    kwargs: Any
+
+
+@lru_cache(maxsize=512)
+def _frame_of(function: Reference, case: Case) -> bytes | None:
+    """The frame that calls a function with a case's arguments; None if one of them is a function."""
+    message = ("call", function, None, [*case.args], {**case.kwargs}, 1)
+    with suppress(TypeError):
+        return wire.encode(message, refer=_by_name, for_arguments=True)
+    return None
+
+
+@lru_cache(maxsize=512)
+def _contents_of(case: Case) -> dict[int | str, bytes]:
+    return contents_of(case.args, case.kwargs)
 
 
 @dataclass(eq=False)
@@ -195,22 +210,27 @@ class RpcClient:
     trace: list[TraceEntry] = field(default_factory=list)
     _callback_keys: dict[int, int] = field(default_factory=dict)  # id of a function -> its key
     #: The calls that follow, next first; and the sizes of those already sent ahead.
-    _next: deque[tuple[Any, ...]] = field(default_factory=deque)
+    _next: deque[tuple[Reference, Case]] = field(default_factory=deque)
     _ahead: deque[int] = field(default_factory=deque)
     _kept: bool = True  # whether there was room for the last frame in the trace
 
-    def request(self, *message: Any) -> tuple[Any, dict[Any, Any]]:
-        """One request's result and arguments' contents, as sent. Raises ``StudentError`` if the student's code raised."""
-        frame = None
-        if self._next and _identity(self._next[0]) != _identity(message):
+    def request(self, *message: Any, case: Case | None = None) -> tuple[Any, dict[Any, Any]]:
+        """One request's result and arguments' contents, as sent. ``case`` holds the arguments if the request calls with it.
+
+        Raises ``StudentError`` if the student's code raised.
+        """
+        call = (message[1], case) if case is not None else None
+        if self._next and self._next[0] != call:
             self._forget_next()
         if self._next:
             self._next.popleft()
         if self._ahead:
             self._ahead.popleft()
             self._send_more()
+            frame = None
         else:
-            frame = wire.encode(message, refer=self._refer, for_arguments=True)
+            frame = _frame_of(*call) if call is not None else None
+            frame = frame or wire.encode(message, refer=self._refer, for_arguments=True)
         replies: list[Any] = []
         failures: list[BaseException] = []
 
@@ -235,7 +255,7 @@ class RpcClient:
             raise failures[0]
         return self._unpack(replies[0])
 
-    def send_ahead(self, messages: Iterable[tuple[Any, ...]]) -> None:
+    def send_ahead(self, function: Reference, cases: Iterable[Case]) -> None:
         """Send calls ahead whose requests follow in this order, so that the sandbox need not wait for each.
 
         Calls after one that passes a function, or is long, are not sent ahead. The sandbox would take the next request for the
@@ -243,18 +263,15 @@ class RpcClient:
         """
         if not isinstance(self.transport, LocalTransport) and not self.callbacks:
             self._forget_next()
-            self._next.extend(messages)
+            self._next.extend((function, case) for case in cases)
             self._send_more()
 
     def _send_more(self) -> None:
         """Send as many of the following calls as the socket can surely buffer."""
         frames: list[bytes] = []
-        for message in islice(self._next, len(self._ahead), None):
-            try:
-                frame = wire.encode(message, refer=_by_name, for_arguments=True)
-            except TypeError:
-                break
-            if sum(self._ahead) + len(frame) > MAX_AHEAD:
+        for call in islice(self._next, len(self._ahead), None):
+            frame = _frame_of(*call)
+            if frame is None or sum(self._ahead) + len(frame) > MAX_AHEAD:
                 break
             frames.append(frame)
             self._ahead.append(len(frame))
@@ -360,11 +377,18 @@ class _RemoteCallable:
         #: The arguments that the last call changed, such as ``("the first argument", "the argument mask")``.
         self.mutated: tuple[str, ...] = ()
 
-    def _call(self, method: str | None, args: Sequence[Any], kwargs: dict[str, Any], times: int = 1) -> Any:
+    def _call(
+        self,
+        method: str | None,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        times: int = 1,
+        case: Case | None = None,
+    ) -> Any:
         self.mutated = ()
         message = ("call", self.reference, method, list(args), kwargs, times)
-        sent = contents_of(args, kwargs)
-        result, left = self._rpc.request(*message)
+        sent = contents_of(args, kwargs) if case is None else _contents_of(case)
+        result, left = self._rpc.request(*message, case=case)
         self.mutated = tuple(  # what is left may be any value, such as an array
             argument_in_words(key)
             for key, contents in sent.items()
@@ -376,6 +400,10 @@ class _RemoteCallable:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it in the sandbox. Returns the value."""
         return self._call(None, args, kwargs)
+
+    def call_with(self, case: Case) -> Any:
+        """Call it with a case's arguments, which are encoded once for all students."""
+        return self._call(None, case.args, case.kwargs, case=case)
 
     def repeat(self, times: int, *args: Any, **kwargs: Any) -> list[Any]:
         """Call it ``times`` times on the same arguments (a generator advances). Returns the results."""
@@ -487,10 +515,10 @@ class Student(_RemoteCallable):
             raise value
         return value
 
-    def send_ahead(self, calls: Iterable[tuple[Any, Sequence[Any], Mapping[str, Any]]]) -> None:
-        """Send calls ahead, each as (key of its ``once``, args, kwargs), except calls made before."""
-        new = ((args, kwargs) for key, args, kwargs in calls if (self.replaced, key) not in self.answered)
-        self._rpc.send_ahead(("call", self.reference, None, [*args], {**kwargs}, 1) for args, kwargs in new)
+    def send_ahead(self, calls: Iterable[tuple[Any, Case]]) -> None:
+        """Send calls ahead, each as (key of its ``once``, case), except calls made before."""
+        new = (case for key, case in calls if (self.replaced, key) not in self.answered)
+        self._rpc.send_ahead(self.reference, new)
 
     def observe(self, name: str, value: Any, rtol: float | None = None, atol: float | None = None) -> None:
         """Record ``value`` as evidence; a diagnosis then compares observations instead of every result.
