@@ -2,7 +2,7 @@
 
 Requests and replies are frames of ``wire``. A request is ``(operation, ...)``; the reply is one of
 
-- ``("value", result, contents)``: the result, and the contents of the arguments after the call;
+- ``("value", result, changed)``: the result, and the positions and names of the arguments that the call changed;
 - ``("error", type name, message, frames)``: the student's code raised;
 - ``("refused", sentence)``: the result cannot be sent.
 
@@ -109,9 +109,11 @@ class Executor:
         """The reply to a request: a result, or an error in reading or performing it."""
         try:
             operation, *operands = request()
+            before = contents_of(*operands[2:4]) if operation == "call" else {}
             result = self.operations[operation](self, *operands)
-            contents = contents_of(*operands[2:4]) if operation == "call" else {}
-            return wire.encode(("value", result, contents), refer=self._refer_result)
+            after = contents_of(*operands[2:4]) if before else {}
+            changed = [key for key in before if after.get(key) != before[key]]
+            return wire.encode(("value", result, changed), refer=self._refer_result)
         except UndefinedName as error:
             return wire.encode(("error", "NameError", str(error), ()))
         except WireError as error:

@@ -51,7 +51,7 @@ from coursekit.checks.words import PLACES
 
 from autograder.sandbox import wire
 from autograder.sandbox.child.executor import Executor
-from autograder.sandbox.wire import Reference, WireError, contents_of
+from autograder.sandbox.wire import Reference, WireError
 
 if TYPE_CHECKING:
     from autograder.sandbox.host.transport import RemoteTransport
@@ -195,11 +195,6 @@ def _frame_of(function: Reference, case: Case) -> bytes | None:
     return None
 
 
-@lru_cache(maxsize=512)
-def _contents_of(case: Case) -> dict[int | str, bytes]:
-    return contents_of(case.args, case.kwargs)
-
-
 @dataclass(eq=False)
 class RpcClient:
     """Sends the requests of all proxies of one submission; holds their transport, callbacks and trace."""
@@ -214,8 +209,8 @@ class RpcClient:
     _ahead: deque[int] = field(default_factory=deque)
     _kept: bool = True  # whether there was room for the last frame in the trace
 
-    def request(self, *message: Any, case: Case | None = None) -> tuple[Any, dict[Any, Any]]:
-        """One request's result and arguments' contents, as sent. ``case`` holds the arguments if the request calls with it.
+    def request(self, *message: Any, case: Case | None = None) -> tuple[Any, list[int | str]]:
+        """One request's result, and the arguments that it changed. ``case`` holds the arguments if the request calls with it.
 
         Raises ``StudentError`` if the student's code raised.
         """
@@ -285,11 +280,11 @@ class RpcClient:
             self._ahead.popleft()
             self.transport.exchange(None, lambda frame: None)
 
-    def _unpack(self, reply: Any) -> tuple[Any, dict[Any, Any]]:
+    def _unpack(self, reply: Any) -> tuple[Any, list[int | str]]:
         """Unpack a reply after checking its form."""
         match reply:
-            case ("value", result, dict(contents)):
-                return result, contents
+            case ("value", result, list(changed)) if {type(key) for key in changed} <= {int, str}:
+                return result, changed
             case ("error", str(name), str(message), tuple(frames)):
                 students = tuple(self._student_frame(frame) for frame in frames[:20])
                 self.record("error", wire.clean_text(name, 80))
@@ -387,13 +382,8 @@ class _RemoteCallable:
     ) -> Any:
         self.mutated = ()
         message = ("call", self.reference, method, list(args), kwargs, times)
-        sent = contents_of(args, kwargs) if case is None else _contents_of(case)
-        result, left = self._rpc.request(*message, case=case)
-        self.mutated = tuple(  # what is left may be any value, such as an array
-            argument_in_words(key)
-            for key, contents in sent.items()
-            if type(left.get(key)) is not bytes or left[key] != contents
-        )
+        result, changed = self._rpc.request(*message, case=case)
+        self.mutated = tuple(argument_in_words(key) for key in (*range(len(args)), *kwargs) if key in changed)
         self._rpc.record("result", result)
         return result
 
