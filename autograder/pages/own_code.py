@@ -65,7 +65,7 @@ def own_code(cells: Sequence[tuple[str, str]], question: QuestionResult) -> OwnC
     """
     called = re.escape(question.name)
     definition = re.compile(rf"^[ \t]*(?:(?:async )?def|class) {called}\b|^{called}\b *=", re.MULTILINE)
-    defining = [source for _, source in cells if definition.search(source)]
+    defining = [source for _, source in cells if question.name in source and definition.search(source)]
     source = ["", *defining, *(source for name, source in cells if name == question.name)][-1].expandtabs(4)
     texts, hidden = source.split("\n"), _doc_strings(source)
     place = _PLACE.fullmatch(question.error)

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -49,18 +50,19 @@ class AlikeGroup:
 
 def code_lines(source: str) -> tuple[Line, ...]:
     """The lines of a cell as tokens, without comments. Names except attributes are replaced by their order in the line."""
-    lines = []
-    for line in source.split("\n"):
-        order: dict[str, str] = {}
-        tokens = _TOKEN.findall(line.partition("#")[0])
-        nameless = (
-            order.setdefault(token, f"name{len(order)}")
-            if token.isidentifier() and not keyword.iskeyword(token) and before != "."
-            else token
-            for before, token in zip(("", *tokens), tokens, strict=False)
-        )
-        lines.append(tuple(nameless))
-    return tuple(filter(None, lines))
+    return tuple(filter(None, map(_tokens, source.split("\n"))))
+
+
+@lru_cache(maxsize=10_000)  # students share most of their lines
+def _tokens(line: str) -> Line:
+    order: dict[str, str] = {}
+    tokens = _TOKEN.findall(line.partition("#")[0])
+    return tuple(
+        order.setdefault(token, f"name{len(order)}")
+        if token.isidentifier() and not keyword.iskeyword(token) and before != "."
+        else token
+        for before, token in zip(("", *tokens), tokens, strict=False)
+    )
 
 
 def _words(source: str) -> tuple[Line, ...]:

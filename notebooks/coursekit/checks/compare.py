@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coursekit.checks.values import MAX_ITEMS, are_close, as_numbers, extent, values_match
+from coursekit.checks.values import MAX_ITEMS, are_close, as_numbers, extent, is_identical, values_match
 
 Array = npt.NDArray[Any]
 
@@ -69,7 +69,7 @@ def difference(
         return "" if _is_error(outcome.error, right.error) else "no such error"
     if outcome.error:
         return "error"
-    if _is_identical(outcome.value, right.value):
+    if is_identical(outcome.value, right.value):
         return ""
     if isinstance(right.value, tuple) and right.value and isinstance(right.value[0], Observed):
         return _observations_differ(outcome.value, right.value)
@@ -81,19 +81,6 @@ def difference(
     if not isinstance(value, (list, tuple)) or len(value) != len(right.value):
         return "results"
     return value_difference(value[only], right.value[only], rtol, atol)
-
-
-def _is_identical(value: Any, right: Any) -> bool:
-    """Whether two values are of the same types and equal bit by bit, as are most right answers: found without tolerances."""
-    kind = type(right)
-    if type(value) is not kind:
-        return False
-    if kind is np.ndarray:
-        same = value.dtype == right.dtype and value.shape == right.shape and right.dtype.kind in "biufc"
-        return same and bool(value.tobytes() == right.tobytes())
-    if kind in (list, tuple):
-        return len(value) == len(right) and all(map(_is_identical, value, right))
-    return kind in (bool, int, float, str) and bool(value == right)
 
 
 def alike(one: Outcome, other: Outcome, rtol: float | None = None, atol: float | None = None) -> bool:
