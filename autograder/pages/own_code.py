@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from autograder.grading.cell_text import MAX_PARSED, statements
@@ -115,9 +115,14 @@ def _doc_strings(source: str) -> set[int]:
     body = statements(source) if len(source) <= MAX_PARSED else []
     return {
         number
-        for top in body
-        for node in ast.walk(top)
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
-        and ast.get_docstring(node, clean=False) is not None
+        for node in _definitions(body)
+        if ast.get_docstring(node, clean=False) is not None
         for number in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)
     }
+
+
+def _definitions(body: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef | ast.ClassDef]:
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node
+        yield from _definitions(getattr(node, "body", ()))
