@@ -678,7 +678,7 @@ _IMMUTABLE = frozenset({bool, int, float, complex, str, bytes, range, slice, typ
 
 
 def contents_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | str, bytes]:
-    """The contents of each argument that a call can change, as bytes: equal on both sides if it changed nothing.
+    """The contents of each argument that a call can change, as bytes: equal before and after if it changes nothing.
 
     Functions and modules are left out; so are random generators, whose states may differ.
     """

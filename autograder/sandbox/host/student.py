@@ -25,10 +25,10 @@ More of what a test may do::
     student(scene["model"], scene["optimizer"], batch)
     scene.run("loss = model(batch).sum()", batch=batch); scene["loss"]
 
-Arguments are copies: changes that the student's code makes to them show only in ``mutated``, which compares the returned
-arguments with those sent. A passed generator does not advance here. An exception of the student's code arrives as
-``StudentError``, a result of a type that cannot be sent as ``BadReply``, and the end of the sandbox as ``StudentGone``.
-Results are untrusted: check a shape before you compute with it, so that a huge result costs little.
+Arguments are copies: changes that the student's code makes to them show only in ``mutated``, of which the sandbox tells.
+A passed generator does not advance here. An exception of the student's code arrives as ``StudentError``, a result of a
+type that cannot be sent as ``BadReply``, and the end of the sandbox as ``StudentGone``. Results are untrusted: check a
+shape before you compute with it, so that a huge result costs little.
 
 ``Student.local_namespace(namespace, name)`` runs a function in this process under the same rules: the master's solution,
 a misconception, or plain pytest.
