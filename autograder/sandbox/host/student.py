@@ -182,8 +182,11 @@ def _by_name(value: Any) -> Reference:
 class Case(Protocol):
     """The arguments of a call that many answers get. It is hashed by its identity, and nobody changes its arguments."""
 
-    args: Any
-    kwargs: Any
+    @property
+    def args(self) -> Sequence[Any]: ...
+    @property
+    def kwargs(self) -> dict[str, Any]: ...
+    def __hash__(self) -> int: ...
 
 
 @lru_cache(maxsize=512)
