@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from coursekit.checks import api
 from coursekit.notebook.verdict import last_verdicts
 
+from autograder.course.masters import solution_sources
+
 LAB = "01_markov_bigram"
-MASTER = (Path(__file__).parents[3] / "solutions" / LAB / f"{LAB}.py").read_text(encoding="utf-8")
-
-
-def _master(question: str) -> str:
-    return MASTER.split(f'# %% question="{question}"\n')[1].split("# %%")[0]
-
-
+RIGHT = solution_sources(LAB)
 WRONG = "def normalise_rows(N):\n    return N / N.sum()\n"
 UNWRITTEN = "def normalise_rows(N):\n    raise NotImplementedError()\n"
 
@@ -38,15 +32,7 @@ def cards(monkeypatch):
 
 
 FIRST = "your earlier `normalise_rows` is not right yet: mend that first"
-
-
-def test_a_failure_that_may_follow_from_an_earlier_answer_names_that_one_and_nothing_else(cards):
-    earlier, later = cards(WRONG + _master("transition_matrix"))
-    assert "✗" in earlier
-    assert later.count("→") == 1 and f"→ {FIRST}" in later
-
-
-HELPED = _master("transition_matrix").replace("normalise_rows(N)", "rows(N)")
+HELPED = RIGHT["transition_matrix"].replace("normalise_rows(N)", "rows(N)")
 CALLED = """
 class Called:
     def __init__(self, f):
@@ -61,6 +47,7 @@ ROWS = "def rows(N):\n    return normalise_rows(N)\n"
 ANSWER = "transition_matrix(*given):\n    return [], rows(np.ones((2, 2)))\n"
 #: How an answer may come to the earlier one: by a helper of any kind, or as something that is no plain function itself.
 WAYS = [
+    RIGHT["transition_matrix"],
     ROWS + HELPED,
     f"rows = functools.partial(lambda f, N: f(N), normalise_rows)\n{HELPED}",
     f"rows = Called(normalise_rows)\n{HELPED}",
@@ -73,8 +60,9 @@ WAYS = [
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_also_when_a_helper_of_any_kind_calls_the_earlier_answer(cards, way):
-    assert FIRST in cards(f"import functools\nimport torch\n{WRONG}{CALLED}{way}\n")[1]
+def test_a_failure_that_may_follow_from_an_earlier_answer_names_that_one_and_nothing_else(cards, way):
+    earlier, later = cards(f"import functools\nimport torch\n{WRONG}{CALLED}{way}\n")
+    assert "✗" in earlier and later.count("→") == 1 and f"→ {FIRST}" in later
 
 
 def test_an_answer_that_does_not_use_the_wrong_one_gets_its_own_hint_and_a_right_one_is_not_blamed(cards):
@@ -84,14 +72,14 @@ def test_an_answer_that_does_not_use_the_wrong_one_gets_its_own_hint_and_a_right
     alone = "def transition_matrix(sentences, weights):\n    return [], np.zeros((0, 0))\n"
     _, later = cards(WRONG + alone)
     assert FIRST not in later and "Yours, first result: []" in later
-    wrong = _master("transition_matrix").replace("+= weight", "+= 1")
-    earlier, later = cards(_master("normalise_rows") + wrong)
+    wrong = RIGHT["transition_matrix"].replace("+= weight", "+= 1")
+    earlier, later = cards(f"{RIGHT['normalise_rows']}\n{wrong}")
     assert "✗" not in earlier and FIRST not in later and "add its weight, not 1" in later
 
 
 def test_an_answer_that_calls_an_unwritten_one_or_ends_the_program_is_told_so(cards):
-    earlier, later = cards(UNWRITTEN + _master("transition_matrix"))
+    earlier, later = cards(UNWRITTEN + RIGHT["transition_matrix"])
     assert "normalise_rows: not written yet" in earlier and "transition_matrix: not written" not in later
     assert "→ it calls your `normalise_rows`, which is not written yet: write that first" in later
-    earlier, _ = cards("def normalise_rows(N):\n    raise SystemExit\n" + _master("transition_matrix"))
+    earlier, _ = cards("def normalise_rows(N):\n    raise SystemExit\n" + RIGHT["transition_matrix"])
     assert earlier.count("→ your function ends the program") == 1

@@ -6,9 +6,7 @@ import zipfile
 from pathlib import Path
 
 import nbformat
-import pytest
 from coursekit import check, hand_in, start
-from nbformat.notebooknode import NotebookNode
 
 from autograder.course.build import released_notebook
 
@@ -16,16 +14,20 @@ LAB = "00_warm_up"
 FILE = f"{LAB}.ipynb"
 
 
-@pytest.fixture
-def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NotebookNode:
-    """The empty lab, started in its folder, and not saved there yet."""
+def test_a_renamed_or_damaged_notebook_is_told_so_and_one_is_packed_with_what_is_not_done_yet(
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JPY_SESSION_NAME", "work/Untitled.ipynb")
     start(LAB)
-    return released_notebook(LAB)
-
-
-def test_what_is_not_done_yet_is_said_and_the_file_is_packed_all_the_same(notebook: NotebookNode) -> None:
+    words = repr(hand_in())
+    assert f"There is no file `{FILE}`" in words
+    assert "This notebook is called `Untitled.ipynb`: give it back its original name" in words
+    Path(FILE).write_text("{", encoding="utf-8")
+    assert "cannot be read as a notebook" in repr(hand_in())
+    assert not Path(f"{LAB}.zip").exists()
     check("softmax", lambda x: x)
+    notebook = released_notebook(LAB)
     cells = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in notebook.cells}
     cells["softmax"].source = "def softmax(x):\n    return x"
     cells["lookup"].source = "def lookup(H, E):\n    return H @ E"
@@ -43,16 +45,4 @@ def test_what_is_not_done_yet_is_said_and_the_file_is_packed_all_the_same(notebo
     ):
         assert line in words
     with zipfile.ZipFile(f"{LAB}.zip") as packed:
-        assert packed.namelist() == [FILE]
-        assert packed.read(FILE) == Path(FILE).read_bytes()
-
-
-@pytest.mark.usefixtures("notebook")
-def test_a_renamed_or_damaged_notebook_is_not_packed_but_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JPY_SESSION_NAME", "work/Untitled.ipynb")
-    words = repr(hand_in())
-    assert f"There is no file `{FILE}`" in words
-    assert "This notebook is called `Untitled.ipynb`: give it back its original name" in words
-    Path(FILE).write_text("{", encoding="utf-8")
-    assert "cannot be read as a notebook" in repr(hand_in())
-    assert not Path(f"{LAB}.zip").exists()
+        assert {name: packed.read(name) for name in packed.namelist()} == {FILE: Path(FILE).read_bytes()}
