@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-import functools
 import subprocess
 import sys
+from functools import partial, wraps
 
 import numpy as np
 import pytest
@@ -28,10 +28,6 @@ def _hint(question, function):
     return next((mark.hint.splitlines() for mark in verdict.marks if mark.hint), [])
 
 
-def _smooth(x, y, query, sigma):
-    return MASTER["kernel_smooth"](x, y, query, sigma)
-
-
 def _not_divided(x, y, query, sigma):
     return np.exp(-((query[:, None] - x) ** 2) / (2 * sigma**2)) @ y
 
@@ -41,7 +37,7 @@ def test_a_card_shows_a_small_case_that_fails_and_the_hint_of_whose_values_they_
     assert asked.startswith("Asked: x = [") and ", sigma = " in asked
     assert yours.startswith("Yours: [") and right.startswith("Right: [") and yours[7:] != right[7:]
     assert hint.startswith("Your heights grow with the number of dots nearby")
-    unknown = _hint("kernel_smooth", lambda *given: 3 * _smooth(*given))
+    unknown = _hint("kernel_smooth", lambda *given: 3 * MASTER["kernel_smooth"](*given))
     assert unknown[-1] == "Every value is three times what it should be."
     asked, error = _hint("kernel_smooth", lambda x, y, query, sigma: [1.0][len(x)])
     assert asked.startswith("Asked: x = ")
@@ -50,7 +46,7 @@ def test_a_card_shows_a_small_case_that_fails_and_the_hint_of_whose_values_they_
 
 def test_whoever_is_right_in_one_more_case_than_a_misconception_gets_no_hint_of_it():
     def almost(x, y, query, sigma):
-        return (_smooth if sigma == 2.5 else _not_divided)(x, y, query, sigma)
+        return (MASTER["kernel_smooth"] if sigma == 2.5 else _not_divided)(x, y, query, sigma)
 
     assert not any("Your heights grow" in line for line in _hint("kernel_smooth", almost))
 
@@ -125,40 +121,31 @@ def test_who_answers_alike_is_not_blamed_and_slow_parts_are_not_asked_again(monk
     assert api.judge(FIRST_LAB, "normalise_rows", counted).passed and twice > len(calls) - twice > 0
 
 
-def _changes(change):
+def _changed(change, right, *given):
     """An answer that is right, and then changes what it was given."""
-
-    def changing(right):
-        @functools.wraps(right)
-        def wrong(*given):
-            result = right(*copy.deepcopy(given))
-            change(given[0])
-            return result
-
-        return wrong
-
-    return changing
+    result = right(*copy.deepcopy(given))
+    change(given[0])
+    return result
 
 
-def _in_one_array(right):
-    room = np.zeros((8, 8))
+ROOM = np.zeros((8, 8))
 
-    def shift_matrix(c, D, base=10000.0):
-        room[:D, :D] = right(c, D, base)
-        return room[:D, :D]
 
-    return shift_matrix
+def _in_one_array(right, c, D, base=10000.0):
+    ROOM[:D, :D] = right(c, D, base)
+    return ROOM[:D, :D]
 
 
 @pytest.mark.parametrize(
     ("lab", "question", "wrong", "hint"),
     [
-        (FIRST_LAB, "bigram_counts", _changes(lambda words: words.append("ava")), "changes `words`"),
-        (LAB, "scaled_dot_product_attention", _changes(lambda q: np.multiply(q, 2, out=q)), "changes `q`"),
+        (FIRST_LAB, "bigram_counts", partial(_changed, lambda words: words.append("ava")), "changes `words`"),
+        (LAB, "scaled_dot_product_attention", partial(_changed, lambda q: np.multiply(q, 2, out=q)), "changes `q`"),
         ("06_positions", "shift_matrix", _in_one_array, "writes into the same array"),
     ],
-)
+)  # fmt: skip
 def test_a_change_in_place_is_named_and_spoils_no_later_check(lab, question, wrong, hint):
     right = solution(lab)[question]
-    assert hint in next(mark.hint for mark in api.judge(lab, question, wrong(right)).marks if not mark.passed)
+    verdict = api.judge(lab, question, wraps(right)(partial(wrong, right)))
+    assert hint in next(mark.hint for mark in verdict.marks if not mark.passed)
     assert api.judge(lab, question, right).passed
