@@ -31,40 +31,27 @@ CELLS = tomllib.loads(Path(__file__).with_name("cells.toml").read_text(encoding=
 
 def judged(source):
     """The verdict on one test cell beside an answer, imports, a given helper and another test cell."""
+    given = "def helper(n):\n    return n + OFFSET\n\nOFFSET = 0\ndef call(g):\n    return g(1)\ndef reads(): return open('x')"
+    plain = "for n in range(3):\n    print(f(n))\ntry:\n    f(0)\nexcept ValueError as e:\n    pass"
     cells = [
         cell("code", "import inspect\nimport numpy as np"),
-        cell(
-            "code",
-            "def helper(n):\n    return n + OFFSET\n\nOFFSET = 0\ndef call(g):\n    return g(1)\ndef reads(): return open('x')",
-            "given",
-            locked=True,
-        ),
+        cell("code", given, "given", locked=True),
         ANSWER,
-        cell(
-            "code", "for n in range(3):\n    print(f(n))\ntry:\n    f(0)\nexcept ValueError as e:\n    pass"
-        ),
+        cell("code", plain),
         checking("t0", 1, "left = f(1)\nassert left == 1"),
         checking("t1", 1, source),
     ]
-    found, names = graded_cells(cells)
-    return found[1], found, names
+    (_, verdict), names = graded_cells(cells)
+    return verdict, names
 
 
-def test_a_cell_that_only_calls_and_compares_moves():
-    assert {source: judged(source)[0].reason for source in CELLS["moves"]} == dict.fromkeys(
-        CELLS["moves"], ""
-    )
-
-
-def test_a_cell_that_reaches_into_the_notebook_stays_and_says_why():
+def test_a_cell_that_only_calls_and_compares_moves_and_one_that_reaches_into_the_notebook_stays_and_says_why():
+    assert [source for source in CELLS["moves"] if judged(source)[0].reason] == []
+    for source, title in CELLS["titles"]:
+        verdict, names = judged(source)
+        assert verdict.reason == "" and as_hidden_test(verdict, names, "20_x").title == title
     for source, reason in CELLS["stays"]:
         assert reason in judged(source)[0].reason, source
-
-
-def test_a_title_is_what_students_read():
-    for source, title in CELLS["titles"]:
-        verdict, _, names = judged(source)
-        assert verdict.reason == "" and as_hidden_test(verdict, names, "20_x").title == title
 
 
 def test_a_cell_that_python_does_not_compile_is_nobodys_traceback():
@@ -138,6 +125,12 @@ def _text(*cells):
     return nbformat.writes(notebook(list(cells)))
 
 
+#: Answers as students got them: with nbgrader's own two lines, and with the checksum of what stands there.
+STUB = answer("a", "def f(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()")
+OWN_STUB, _ = ComputeChecksums().preprocess_cell(answer("a", "def f(x):\n    ...  # your turn"), {}, 0)
+CHECK = checking("t", 1, "assert f(1) == 1")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -158,19 +151,15 @@ def _text(*cells):
         (_broken("nbgrader", grade_id=["x"]), "['x'] is not of type 'string'"),
         (_broken("metadata", nbgrader=[]), "nbgrader can read"),
         (_broken("cell", source=["a", 3]), "nbgrader can read"),
-        (
-            _broken("cell", source="### BEGIN HIDDEN TESTS\nassert f(1)"),
-            "No end hidden tests statement found",
-        ),
-        (
-            _text(answer("a", "### BEGIN SOLUTION\nx = 1"), checking("t", 1, "")),
-            "no end solution statement found",
-        ),
-        (_text(answer("a", "# BEGIN SOLUTION\n" * 2), checking("t", 1, "")), "nested begin solution"),
+        (_broken("cell", source="### BEGIN HIDDEN TESTS\nassert f(1)"), "No end hidden tests statement found"),
+        (_text(answer("a", "### BEGIN SOLUTION\nx = 1"), CHECK), "no end solution statement found"),
+        (_text(answer("a", "# BEGIN SOLUTION\n" * 2), CHECK), "nested begin solution"),
+        (_text(STUB, CHECK), "is a released notebook"),
+        (_text(OWN_STUB, CHECK), "is a released notebook"),
         (_broken("cell", cell_type="markdown"), "Markdown grade cell 't1' is not marked as a solution"),
         ("[" * 100_000, "nbgrader can read"),
     ],
-)
+)  # fmt: skip
 def test_a_notebook_that_nbgrader_would_not_write_is_refused_in_a_sentence(tmp_path, text, said):
     if text is not None:
         (tmp_path / "p.ipynb").write_text(text)
@@ -179,24 +168,18 @@ def test_a_notebook_that_nbgrader_would_not_write_is_refused_in_a_sentence(tmp_p
     assert said in str(refused.value) and "\n" not in str(refused.value)
 
 
-def test_a_byte_order_mark_and_another_way_to_write_python_are_nothing(tmp_path):
+def test_a_byte_order_mark_another_way_to_write_python_and_a_release_made_a_source_again_are_read(tmp_path):
+    mended = nbformat.from_dict({**OWN_STUB, "source": "def f(x):\n    return x"})
     kernel = {"language_info": {"name": "Python"}}
-    (tmp_path / "p.ipynb").write_text("\ufeff" + _broken("notebook", metadata=kernel))
-    assert len(read_source(tmp_path / "p.ipynb").cells) == 2
+    for text in ("\ufeff" + _broken("notebook", metadata=kernel), _text(mended, CHECK)):
+        (tmp_path / "p.ipynb").write_text(text)
+        assert len(read_source(tmp_path / "p.ipynb").cells) == 2
 
 
-@pytest.mark.parametrize("inside", [".", "teaching"])
-def test_the_course_never_becomes_the_data_of_an_imported_lab(tmp_path, inside):
-    root = tmp_path / "teaching" if inside == "." else tmp_path
-    course = root / inside
-    (course / "solutions").mkdir(parents=True)
-    (course / "solutions" / "secret.py").write_text("x")
-    with pytest.raises(UserError, match="folder of their own"):
-        _data_beside(root, course.resolve())
-
-
-def test_what_is_not_taken_from_beside_a_notebook_is_said_and_no_link_brings_anything_of_elsewhere(tmp_path):
-    """The course's own tests, say; nor itself, without end. A name that is not UTF-8 is a name."""
+def test_what_is_not_taken_from_beside_a_notebook_is_said_and_neither_links_nor_the_course_are_taken(
+    tmp_path,
+):
+    """A link could bring the course's own tests, or itself, without end. A name that is not UTF-8 is a name."""
     own, elsewhere = tmp_path / "own", tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "secret.py").write_text("1")
@@ -208,13 +191,8 @@ def test_what_is_not_taken_from_beside_a_notebook_is_said_and_no_link_brings_any
     with (own / "large.bin").open("wb") as large:
         large.truncate(70 << 20)
     os.mkfifo(own / "pipe")
-    links = {
-        "tests": elsewhere,
-        "file.py": elsewhere / "secret.py",
-        "more/tests": elsewhere,
-        "more/self": ".",
-    }
-    for link, target in {**links, "more/gone": "nowhere"}.items():
+    links = {"tests": elsewhere, "file.py": elsewhere / "secret.py", "more/tests": elsewhere}
+    for link, target in {**links, "more/self": ".", "more/gone": "nowhere"}.items():
         (own / link).symlink_to(target)
     data, left = _data_beside(own, tmp_path / "course")
     assert [os.fsencode(path) for path in data] == [b"more/a.csv", b"more/bad\xff.txt", b"numbers.txt"]
@@ -223,35 +201,18 @@ def test_what_is_not_taken_from_beside_a_notebook_is_said_and_no_link_brings_any
         "large.bin (73 MB; at most 67 MB)", "more/gone (a link)", "more/old.ipynb (another notebook)",
         "more/self (a link)", "more/tests (a link)", "pipe (no file)", "tests (a link)",
     ]  # fmt: skip
+    for course in (own, own / "more"):
+        with pytest.raises(UserError, match="folder of their own"):
+            _data_beside(own, course)
 
 
 LAB = "20_x"
-
-
-def read(tmp_path, *cells):
-    made = notebook(list(cells))
-    nbformat.write(made, tmp_path / "x.ipynb")
-    return read_source(tmp_path / "x.ipynb")
-
-
+#: In each way that nbgrader accepts, a line that begins a solution and the line that ends it.
 MARKS = {
     "### BEGIN SOLUTION": "## END SOLUTION",
     "#BEGIN SOLUTION": "# END SOLUTION ####",
     "# BEGIN SOLUTION (3 lines)": "pass  # END SOLUTION",
 }
-
-
-def test_solutions_are_marked_in_each_way_that_nbgrader_accepts(tmp_path, monkeypatch):
-    answers = [
-        answer(f"a{number}", f"def f(x):\n    {begin}\n    return x\n    {end}\n")
-        for number, (begin, end) in enumerate(MARKS.items())
-    ]
-    made = read(tmp_path, *answers, checking("t", 1, "assert f(1) == 1"))
-    for one, released in zip(made.cells[:3], _released(tmp_path, monkeypatch, made), strict=False):
-        expected, _ = ClearSolutions().preprocess_cell(one.copy(), {"language": "python"}, 0)
-        assert released.source == expected.source and "return x" not in expected.source
-
-
 TEXTS = {
     "blanks at the end": "def f(x):\n    return x\n    \n\t",
     "only blanks": "   ",
@@ -263,38 +224,29 @@ TEXTS = {
 }
 
 
-def test_the_text_that_goes_in_comes_out(tmp_path, monkeypatch):
-    cells = []
+def test_the_text_that_goes_in_comes_out_without_the_solutions(tmp_path, monkeypatch):
+    cells = [
+        answer(f"a{number}", f"def f(x):\n    {begin}\n    return x\n    {end}\n")
+        for number, (begin, end) in enumerate(MARKS.items())
+    ]
     for number, text in enumerate(TEXTS.values()):
         for kind in ("code", "markdown"):
             given = cell(kind, "", f"given_{kind}_{number}", locked=True)
             plain = (nbformat.v4.new_code_cell if kind == "code" else nbformat.v4.new_markdown_cell)(text)
             given.source = text
             cells += [given, plain]
-    made = notebook([*cells, ANSWER, checking("t", 1, "assert f(1) == 1")])
-    released = _released(tmp_path, monkeypatch, made)
-    for one, other, back in zip(made.cells, read_master(LAB).cells, released, strict=True):
-        assert one.source == other.source and one.metadata.get("nbgrader") == other.metadata.get("nbgrader")
-        assert back.source == one.source or one.metadata.get("nbgrader", {}).get("solution")
-
-
-def _released(tmp_path, monkeypatch, made):
-    """The cells that students get of an imported notebook."""
+    made = notebook([*cells, CHECK])
+    nbformat.write(made, tmp_path / "x.ipynb")
     monkeypatch.setenv("COURSE_ROOT", str(tmp_path))
     _forget(LAB)
     master = tmp_path / "solutions" / LAB / f"{LAB}.py"
     master.parent.mkdir(parents=True)
-    master.write_text(master_text(made, LAB, "hw/x", False), encoding="utf-8", newline="")
-    return list(released_notebook(LAB).cells)
-
-
-def test_a_released_notebook_is_called_that(tmp_path):
-    stub = answer("a", "def f(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()")
-    with pytest.raises(UserError, match="is a released notebook"):
-        read(tmp_path, stub, checking("t", 1, "assert f(1) == 1"))
-    own_stub = answer("a", "def f(x):\n    ...  # your turn")
-    own_stub, _ = ComputeChecksums().preprocess_cell(own_stub, {}, 0)
-    with pytest.raises(UserError, match="is a released notebook"):
-        read(tmp_path, own_stub, checking("t", 1, "assert f(1) == 1"))
-    own_stub.source = "def f(x):\n    return x"  # somebody made a source of a released notebook
-    read(tmp_path, own_stub, checking("t", 1, "assert f(1) == 1"))
+    text = master_text(read_source(tmp_path / "x.ipynb"), LAB, "hw/x", False)
+    master.write_text(text, encoding="utf-8", newline="")
+    for one, other, back in zip(
+        made.cells, read_master(LAB).cells, released_notebook(LAB).cells, strict=True
+    ):
+        assert one.source == other.source and one.metadata.get("nbgrader") == other.metadata.get("nbgrader")
+        expected, _ = ClearSolutions().preprocess_cell(one.copy(), {"language": "python"}, 0)
+        assert back.source == expected.source
+        assert "return x" not in back.source or one.source in TEXTS.values()
