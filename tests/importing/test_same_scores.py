@@ -141,7 +141,6 @@ def test_the_recorded_scores_are_those_that_nbgrader_gives(tmp_path, lab):
 def test_files_beside_the_notebook_lie_beside_it_in_build_release_and_grading(course, tmp_path):
     made = notebook(
         [
-            cell("markdown", "# Numbers", "intro", locked=True),
             cell("code", 'numbers = [float(line) for line in open("numbers.txt")]\nmore = open("data/more.txt").read()'),
             answer("total", "def total(xs):\n    ### BEGIN SOLUTION\n    return sum(xs)\n    ### END SOLUTION"),
             checking("total_of_all", 3, "assert total(numbers) == 6\n### BEGIN HIDDEN TESTS\nassert more == '4'\n### END HIDDEN TESTS"),
@@ -152,10 +151,6 @@ def test_files_beside_the_notebook_lie_beside_it_in_build_release_and_grading(co
     (path.parent / "data").mkdir()
     (path.parent / "data" / "more.txt").write_text("4")
     hand_in(tmp_path, "ada", "hw", "numbers", submitted(made, {}))
-    copied = submitted(made, {})
-    for one in copied.cells:
-        one.metadata = nbformat.from_dict({})
-    hand_in(tmp_path, "bo", "hw", "numbers", copied)
     for words in (
         ("import", path, "--name", "24_numbers"),
         ("grade", "24", "--submitted", tmp_path / "submitted", "--out", tmp_path / "out"),
@@ -164,17 +159,15 @@ def test_files_beside_the_notebook_lie_beside_it_in_build_release_and_grading(co
     ):
         done = command(*words, root=course)
         assert done.returncode == 0, done.stdout + done.stderr
-    rows = json.loads((tmp_path / "out" / "results.json").read_text())
-    points = [(q["name"], q["points"]) for row in rows for q in row["questions"]]
-    assert points == [("total_of_all", 3)] * 2, "also where cells were copied, and lost their names"
+    [row] = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert [(q["name"], q["points"]) for q in row["questions"]] == [("total_of_all", 3)]
     released = tmp_path / "release" / "24_numbers"
     files = {path.name for path in released.iterdir()}
     assert files == {"24_numbers.ipynb", "coursekit", "data", "numbers.txt"}
     assert (released / "data" / "more.txt").is_file()
     text = (released / "24_numbers.ipynb").read_text()
-    assert (
-        not any(hidden in text for hidden in ("sum(xs)", "more == ", "kit.zip")) and "total(numbers)" in text
-    )
+    assert "total(numbers)" in text
+    assert not any(hidden in text for hidden in ("sum(xs)", "more == ", "kit.zip"))
 
 
 def test_no_forger_gets_a_point_or_a_hidden_input_out_and_a_cell_that_ends_the_program_costs_its_own_points(
@@ -195,24 +188,20 @@ def test_no_forger_gets_a_point_or_a_hidden_input_out_and_a_cell_that_ends_the_p
     found = reasons(write_source(tmp_path, "hw", "walls", made), "25_walls")
     assert [cell for cell, reason in found.items() if reason] == ["by_interrupt"]
     ours, out = scores(graded("25_walls", tmp_path)), tmp_path / "out"
-    lost = {
-        student: {name for name, points in scores.items() if not points} for student, scores in ours.items()
-    }
-    forged = {
-        student: {next(iter(answers)).replace("-cell", "_test")} for student, answers in forgers.items()
-    }
+    lost = {student: {name for name in points if not points[name]} for student, points in ours.items()}
+    forged = {who: {next(iter(answers)).replace("-cell", "_test")} for who, answers in forgers.items()}
     assert lost == {"honest": set(), "wrong": {*ends}, **forged, "puts_it_out": set()}
     pages = [file for file in out.rglob("*") if file.suffix in (".html", ".json", ".ipynb")]
     assert pages and not [file for file in pages if "77007" in file.read_text()]
     assert "it is []" in (out / "autograded" / "puts_it_out" / "25_walls" / "25_walls.ipynb").read_text()
 
 
-AREA, AROUND = "def area(a, b):\n    {}", "def around(a, b):\n    {}"
+GIVEN, AREA, AROUND = "SIDE = 2", "def area(a, b):\n    {}", "def around(a, b):\n    {}"
 RIGHT = [AREA.format("return a * b"), AROUND.format("return 2 * (a + b)")]
-CHECKS = ["assert area(2, 3) == 6", "assert around(2, 3) == 10"]
+CHECKS = ["assert area(SIDE, 3) == 6", "assert around(2, 3) == 10"]
 #: Notebooks whose cells have lost their metadata.
 WITHOUT_NAMES = {
-    "no names": [RIGHT[0], CHECKS[0], RIGHT[1], CHECKS[1]],
+    "no names": [GIVEN, RIGHT[0], CHECKS[0], RIGHT[1], CHECKS[1]],
     "answers alone": RIGHT,
     "name used again": [*RIGHT, "area = area(2, 3)"],
     "checks first": [*CHECKS, *RIGHT],
@@ -223,6 +212,7 @@ WITHOUT_NAMES = {
 def test_right_answers_count_where_cells_have_lost_their_names_and_one_note_says_so(course, tmp_path):
     solved = "### BEGIN SOLUTION\n    {}\n    ### END SOLUTION"
     cells = [
+        cell("code", GIVEN, "given", locked=True),
         answer("area", AREA.format(solved.format("return a * b"))),
         checking("t_area", 2, CHECKS[0]),
         answer("around", AROUND.format(solved.format("return 2 * (a + b)"))),
