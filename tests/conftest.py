@@ -31,7 +31,6 @@ settings.load_profile("no deadline")
 SLOW_TESTS = (
     "attacks/",
     "audit/",
-    "benchmarks/",
     "cli/",
     "coursekit/provided/",
     "coursekit/translator/",

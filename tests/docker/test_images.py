@@ -22,11 +22,9 @@ from pathlib import Path
 import pytest
 from dockerfile_parse import DockerfileParser
 
-from autograder.course import policy_file
 from autograder.course.masters import course_root, lab_name
 from autograder.course.policy_file import spec
-from autograder.course.student_files import files_below
-from autograder.errors import UserError
+from autograder.course.student_files import copy_files, files_below
 from tests.fixtures.frozen_course import WRONG, hand_in
 from tests.fixtures.machine import Machine
 
@@ -41,11 +39,6 @@ def instructions(image: str) -> list[tuple[str, str]]:
     """(instruction, value) in order, comments left out."""
     parser = DockerfileParser(path=str(IMAGES[image]), cache_content=True)
     return [(one["instruction"], one["value"]) for one in parser.structure if one["instruction"] != "COMMENT"]
-
-
-def copied(image: str) -> list[str]:
-    """What the image copies from the course."""
-    return [word for kind, value in instructions(image) if kind == "COPY" for word in value.split()[:-1]]
 
 
 class Image:
@@ -103,11 +96,8 @@ class Image:
         if (ROOT / source).is_file():
             assert target == "./"
             shutil.copy(ROOT / source, disk)
-            return
-        for file in files_below(ROOT / source):
-            place = disk / target / file.relative_to(ROOT / source)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, place)
+        else:
+            copy_files(files_below(ROOT / source), ROOT / source, disk / target)
 
 
 @pytest.fixture
@@ -122,33 +112,31 @@ def test_an_image_takes_only_what_dockerignore_lets_in_and_a_students_nothing_of
     lines = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and line[0] != "#"]
     assert lines[0] == "*", "what is not named stays out"
     let_in = {line[1:] for line in lines if line.startswith("!")}
-    for source in (*copied("grading"), *copied("hub")):
-        assert (ROOT / source).exists(), source
-        assert source.split("/")[0] in let_in, source
+    grading, hub = (
+        [word for kind, value in instructions(image) if kind == "COPY" for word in value.split()[:-1]]
+        for image in IMAGES
+    )
+    assert {source.split("/")[0] for source in (*grading, *hub)} <= let_in
     for secret in (".course-salt", "course.toml", "submitted", "graded", ".git", "extensions.csv"):
         assert not any(fnmatch(secret, pattern) for pattern in let_in), secret
-    assert all((ROOT / source).is_file() for source in copied("hub"))
-    assert not any("solutions" in source or "questions" in source for source in copied("hub"))
-
-
-def test_a_class_that_is_not_mounted_is_said(course_at, tmp_path, monkeypatch) -> None:
-    course_at("")
-    monkeypatch.setenv("COURSE_FILE", str(tmp_path / "course.toml"))
-    with pytest.raises(UserError, match="There is no course file"):
-        policy_file.settings()
+    assert all((ROOT / source).is_file() for source in hub)
+    assert not any("solutions" in source or "questions" in source for source in hub)
 
 
 def test_the_grading_image_grades_a_class_and_names_how_it_is_isolated(image: Image) -> None:
     image.build("grading")
     klass = image.machine.folder / "srv" / "class"
-    (klass / "course.toml").write_text("")
     hand_in(klass / "submitted", "ada", {}, LAB)
     hand_in(klass / "submitted", "bo", WRONG, LAB)
     (klass / "submitted" / "cleo" / LAB).mkdir(parents=True)
     # what Docker's defaults refuse is refused; the tests' package is there for that fixture alone
     around = "env PYTHONPATH=/srv/checkout python -m tests.fixtures.plain_container -- env -u PYTHONPATH"
     image.starts["ENTRYPOINT"] = [*around.split(), *image.starts["ENTRYPOINT"]]
-    said = image.run("grade", LAB, "--submitted", "submitted", "--out", ".", "--jobs", "1")
+    words = ("grade", LAB, "--submitted", "submitted", "--out", ".", "--jobs", "1")
+    with pytest.raises(AssertionError, match="There is no course file"):
+        image.run(*words)  # the class is not mounted
+    (klass / "course.toml").write_text("")
+    said = image.run(*words)
     rows = {row["student"]: row for row in json.loads((klass / "results.json").read_text())}
     most = spec(LAB).max_score
     assert rows["ada"]["score"] == most and 0 < rows["bo"]["score"] < most, said
@@ -178,15 +166,11 @@ def test_the_hubs_image_starts_as_a_student_for_good(image: Image) -> None:
 
 
 INSTALL = ROOT / "autograder" / "exports" / "gradescope_bundle" / "install_torch.sh"
-PYTHON = """#!/bin/sh
-[ "$1" = -c ] && exit 1
-echo "python $* in $PYTHONPATH" >> said
-exit $REACHED
-"""
-PIP = """#!/bin/sh
-[ "$1" = index ] && echo "torch (9.1)" && echo "Available versions: $VERSIONS" && exit
-echo "pip $* at $PIP_EXTRA_INDEX_URL" >> said
-"""
+#: Stand-ins for the programs, which say what they were asked.
+PROGRAMS = {
+    "python": '[ "$1" = -c ] && exit 1\necho "python $* in $PYTHONPATH" >> said\nexit $REACHED',
+    "pip": '[ "$1" = index ] && echo "Available versions: $VERSIONS" && exit\necho "pip $* at $PIP_EXTRA_INDEX_URL" >> said',
+}  # fmt: skip
 UV, PIPS = "-m uv pip install --torch-backend cpu torch==9.1", "install torch==9.1"
 
 
@@ -202,8 +186,8 @@ def test_a_build_beside_pytorchs_plain_one_is_taken_and_else_what_pip_has(
     tmp_path, versions, reached, wanted
 ):
     (tmp_path / "list").write_text("--extra-index-url https://mirror.example/cpu\nnumpy==2.0\ntorch==9.1\n")
-    for name, text in (("python", PYTHON), ("pip", PIP)):
-        (tmp_path / name).write_text(text)
+    for name, script in PROGRAMS.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
     told = {"PATH": os.environ["PATH"], "VERSIONS": versions, "REACHED": reached}
     words = ["sh", str(INSTALL), "list", "./python", "./pip"]

@@ -10,6 +10,7 @@ import json
 import re
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -31,8 +32,9 @@ from autograder.run.store import STORE, ResultStore
 
 LABS = [lab_name(number) for number in ("00", "01")]
 DUE = [datetime(2026, 10, 12, 16, tzinfo=UTC), datetime(2026, 11, 9, 17, tzinfo=UTC)]
-#: What Canvas has for each lab: every grade of the first is scaled.
-POSSIBLE = [100.0, sum(points for _, points in (*spec(LABS[1]).questions, *spec(LABS[1]).written))]
+#: The most points of each lab, and what Canvas has for it: every grade of the first is scaled.
+MOST = [sum(points for _, points in (*spec(lab).questions, *spec(lab).written)) for lab in LABS]
+POSSIBLE = [100.0, MOST[1]]
 POLICY = """\
 timezone = "Europe/Berlin"
 [late]
@@ -111,17 +113,14 @@ def graded(submitted: Path, out: Path, lab: str) -> str:
         recorder.begin(class_)
         for one in class_:
             share = STUDENTS[one.student][2] if one.student in STUDENTS else 0.0
-            earned = [QuestionResult(name, share * points, points) for name, points in lab_spec.questions]
-            questions = tuple(earned if one.path else ())
+            asked = lab_spec.questions if one.path else ()
+            questions = tuple(QuestionResult(name, share * points, points) for name, points in asked)
             score, status = (
                 sum(question.points for question in questions),
                 "graded" if one.path else "missing",
             )
-            recorder.record(
-                SubmissionResult(
-                    one.student, lab, status, score, lab_spec.max_score, 0.0, questions, submitted_at=one.submitted_at
-                )
-            )  # fmt: skip
+            result = SubmissionResult(one.student, lab, status, score, lab_spec.max_score, 0.0, questions)
+            recorder.record(replace(result, submitted_at=one.submitted_at))
         with Gradebook(f"sqlite:///{out / 'gradebook.db'}") as book:  # as a person does in Formgrader
             entry = book.find_grade(lab_spec.written[0][0], lab, lab, READ)
             entry.manual_score, entry.needs_manual_grade = WRITTEN, False
@@ -130,40 +129,35 @@ def graded(submitted: Path, out: Path, lab: str) -> str:
         return " ".join(remarks(lab, results, marks))
 
 
-@pytest.fixture
-def listed(tmp_path: Path, course_at: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Canvas's gradebook export as a German browser gets it, which is the class list too, and the course's policy in force."""
-    path, columns = tmp_path / "canvas.csv", [f"{lab} ({number})" for number, lab in enumerate(LABS)]
+def test_every_grade_of_the_term_is_the_one_by_hand(
+    tmp_path: Path, course_at: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The class list is Canvas's gradebook export as a German browser gets it."""
     possible = [f"{points:.2f}".replace(".", ",") for points in POSSIBLE]
     rows = [
-        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *columns, "Final Score"],
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *(f"{lab} (7)" for lab in LABS), "Final Score"],
         ["    Points Possible", "", "", "", "", *possible, "(read only)"],
         *([name, NUMBER[who], f"S{who}", who, "A", "", "7,50", "12,25"] for who, (name, *_) in STUDENTS.items()),
         ["Student, Test", "4242", "", "abcdef", "A", "", "", ""],
     ]  # fmt: skip
-    with path.open("w", encoding="utf-8-sig", newline="") as file:
-        csv.writer(file, delimiter=";").writerows(rows)
-    monkeypatch.setenv("COURSE_ROSTER", str(path))
-    course_at(POLICY)
-    return path
-
-
-def test_every_grade_of_the_term_is_the_one_by_hand(tmp_path: Path, listed: Path) -> None:
-    out = tmp_path / "out"
+    roster, out = tmp_path / "canvas.csv", tmp_path / "out"
     out.mkdir()
+    with roster.open("w", encoding="utf-8-sig", newline="") as file:
+        csv.writer(file, delimiter=";").writerows(rows)
+    monkeypatch.setenv("COURSE_ROSTER", str(roster))
+    course_at(POLICY)
     for lab in range(len(LABS)):
         said = graded(collected(tmp_path, lab), out, LABS[lab])
         assert "course.toml gives an extension to nobody of this class: nobody-here." in said
         assert "Lateness was not counted for" in said
-        made = export_results("canvas", LABS[lab], out, None, roster=listed)
+        made = export_results("canvas", LABS[lab], out, None, roster=roster)
         assert any(STRANGER in note for note in made.notes)
         with made.paths[0].open(encoding="utf-8", newline="") as file:
             _, possible, *rows = csv.reader(file, delimiter=";")
         assert float(possible[5].replace(",", ".")) == POSSIBLE[lab] and len(rows) == len(STUDENTS)
-        most = sum(points for _, points in (*spec(LABS[lab]).questions, *spec(LABS[lab]).written))
         for name, number, _, student, _, points, *_ in rows:
             assert (name, number) == (STUDENTS[student][0], str(NUMBER[student]))
-            scaled = pytest.approx(grade(lab, student) * POSSIBLE[lab] / most, abs=0.0051)
+            scaled = pytest.approx(grade(lab, student) * POSSIBLE[lab] / MOST[lab], abs=0.0051)
             assert float(points.replace(",", ".")) == scaled, student
     _, (page, table) = write_term(out, Console(quiet=True))
     with table.open(encoding="utf-8", newline="") as file:
