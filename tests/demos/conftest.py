@@ -12,14 +12,6 @@ from coursekit.demos import bundle, site
 from playwright.sync_api import Browser, Page
 
 from tests.demos.stage import address
-from tests.fixtures.browser import chromium
-
-
-@pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    """Chromium, started once for all of them."""
-    with chromium() as running:
-        yield running
 
 
 @pytest.fixture(scope="session")

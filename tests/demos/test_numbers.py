@@ -25,17 +25,13 @@ from coursekit.translator.attention_map import alignment, self_attention_from
 from coursekit.translator.translator import Translator
 from coursekit.translator.word_model import load
 from pytest import approx
+from scipy.special import softmax
 
 from autograder.course.masters import solution
 
 pytestmark = pytest.mark.xdist_group("site")
 
 Demo = Callable[[str], Callable[..., Any]]
-
-
-def softmax(scores: Any) -> Any:
-    powers = np.exp(np.asarray(scores, dtype=float))
-    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def test_01_the_chain_is_lab_01s_and_tosses_a_coin_at_ran(demo: Demo) -> None:
@@ -96,7 +92,7 @@ def test_07_painted_rows_add_up_to_one_and_closed_weights_are_zero(demo: Demo) -
     queries, keys = np.random.default_rng(4).normal(size=(2, 7, 16)).round(5)
     heard = np.array(ask("demo.weights({mask: demo.CAUSAL, scale: 4}, data).heard"))
     masked = np.where(np.tri(7, dtype=bool), queries @ keys.T / 4, -np.inf)
-    assert heard == approx(softmax(masked), abs=1e-9)
+    assert heard == approx(softmax(masked, axis=-1), abs=1e-9)
     title = ask("demo.say({mask: demo.STRICT, scale: 4, row: 4}, data).title")
     assert title == "“<bos>” may hear nobody: 0/0, the softmax has no answer"
 

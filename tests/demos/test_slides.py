@@ -32,7 +32,9 @@ def shown(
     return opened(browser, address, screen, ready=".reveal.ready", hears=["pageerror"])
 
 
-def test_a_slide_has_at_most_25_words_and_whole_sentences() -> None:
+def test_a_deck_has_few_words_in_whole_sentences_its_labs_demos_at_their_place_and_notes_everywhere(
+    built: Path,
+) -> None:
     for lab in LABS:
         for slide in slides.read(lab)["slide"]:
             if "demo" not in slide:
@@ -40,10 +42,6 @@ def test_a_slide_has_at_most_25_words_and_whole_sentences() -> None:
                 assert len(words) <= 25, (lab, slide["title"])
                 assert slide.get("text", "whole.").endswith((".", "?", "!", "…")), (lab, slide["title"])
                 assert "…" not in slide["title"], lab
-
-
-def test_a_deck_shows_its_labs_demos_at_their_place_and_has_notes_everywhere(built: Path) -> None:
-    for lab in LABS:
         page = (built / "slides" / f"{lab}.html").read_text(encoding="utf-8")
         for demo in bundle.names():
             assert demo[:2] != lab[:2] or f"../demos/{demo}.html" in page

@@ -207,13 +207,17 @@ def test_the_command_writes_pages_and_says_what_there_is(
     assert "There is no such demo: 02_nothing." in capsys.readouterr().err
 
 
-def test_every_lab_has_a_demo_with_a_notebook_that_shows_it() -> None:
+def test_every_lab_has_a_demo_with_a_notebook_that_shows_it_and_the_reports_are_of_these() -> None:
     assert {f"{lab:02d}" for lab in range(1, 14)} == {name[:2] for name in NAMES}
     for name in NAMES:
         written = (command.NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8")
         nbformat.validate(nbformat.reads(written, as_version=4))
         assert written == command.notebook(name), "run python -m coursekit.demos notebooks"
         assert f'modules["{name}.js"]' in show(name)._esm
+    named = tomllib.loads((command.NOTEBOOKS / "questions.toml").read_text(encoding="utf-8"))
+    for number, by_question in named.items():
+        questions = {name for name, _ in lab_as_written(lab_name(number)).questions}
+        assert set(by_question) <= {*questions, "all"} and set(by_question.values()) <= set(NAMES)
 
 
 def test_the_pictures_of_readme_and_gallery_show_what_there_is_today() -> None:
@@ -226,11 +230,3 @@ def test_demos_are_left_out_of_what_students_get(tmp_path: Path) -> None:
     write_kit("13_beyond", tmp_path / "coursekit")
     assert (tmp_path / "coursekit" / "figures" / "markov_chain.py").is_file()
     assert not (tmp_path / "coursekit" / "demos").exists()
-
-
-def test_the_reports_demos_and_questions_exist() -> None:
-    named = tomllib.loads((command.NOTEBOOKS / "questions.toml").read_text(encoding="utf-8"))
-    for number, by_question in named.items():
-        questions = {name for name, _ in lab_as_written(lab_name(number)).questions}
-        assert set(by_question) <= {*questions, "all"}
-        assert set(by_question.values()) <= set(NAMES)
