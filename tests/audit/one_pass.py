@@ -10,9 +10,9 @@ import inspect
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
-import pytest
 import torch
 from coursekit.checks import questions, time_limit
 from coursekit.checks.api import judge
@@ -48,10 +48,8 @@ def faults(lab: str, question: str, drawn: str = SALT) -> list[str]:
     """Whatever is wrong with how a question is graded, with inputs drawn from the salt ``drawn``."""
     set_salt(drawn)
     # Nothing here goes on for ever, and a busy machine changes no card.
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(time_limit, "SECONDS", 600.0)
-        with patch.context() as longer:
-            longer.setattr(questions, "AGAIN_SECONDS", 20.0)
+    with patch.object(time_limit, "SECONDS", 600.0):
+        with patch.object(questions, "AGAIN_SECONDS", 20.0):
             found = audit_question(lab, question, dict(spec(lab).questions)[question]).sentences
         parts = [_paid_once, _nothing_given_away, _honest_variations, _rubbish]
         return [*found, *(fault for part in parts for fault in part(lab, question))]
@@ -76,9 +74,7 @@ def _paid_once(lab: str, question: str) -> Iterator[str]:
     source, names = solution_source(lab, question), {name for name, _ in spec(lab).questions} - {question}
     builds_on_others = any(name in source for name in names)
     for other in (not_written, nonsense) if builds_on_others else (nonsense,):
-        with pytest.MonkeyPatch.context() as patch:
-            for name in names:
-                patch.setitem(solution(lab), name, other)
+        with patch.dict(solution(lab), dict.fromkeys(names, other)):
             runs = run_question(lab, question, Student.local_namespace(solution(lab), question))
         for failed in runs:
             if not failed.result.passed:
@@ -87,17 +83,10 @@ def _paid_once(lab: str, question: str) -> Iterator[str]:
 
 def _nothing_given_away(lab: str, question: str) -> Iterator[str]:
     """Student code finds whatever is in the sandbox: what helps it along may answer earlier questions only."""
-    sent: list[str] = []
-    scene = Student.scene
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            Student,
-            "scene",
-            lambda self, source, **named: sent.append(source) or scene(self, source, **named),
-        )
+    with patch.object(Student, "scene", autospec=True, side_effect=Student.scene) as scene:
         run_question(lab, question, Student.local_namespace({question: nonsense}, question))
     order = [name for name, _ in spec(lab).questions]
-    nodes = [node for source in sent for node in ast.walk(ast.parse(source))]
+    nodes = [node for call in scene.call_args_list for node in ast.walk(ast.parse(call.args[1]))]
     defined = {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     for name in sorted(defined & set(order[order.index(question) :])):
         yield f"a hidden test sends an answer to {name} into the sandbox"
@@ -166,9 +155,6 @@ def _other_names(function: Any) -> Any:
 STYLES: tuple[dict[str, Change], ...] = (
     {
         "arguments of other names": _other_names,
-        "works on copies": _arguments(
-            _each(lambda v: v.copy() if isinstance(v, (np.ndarray, list, dict)) else v)
-        ),
         "single precision at the end": _result(_each(_single)),
         "tuples for lists": _result(_each(lambda value: value, tuple)),
     },

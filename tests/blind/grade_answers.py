@@ -29,24 +29,19 @@ Planted = dict[tuple[str, str, str], tuple[str, float]]
 
 def answers_in(text: str) -> dict[str, str]:
     """question -> its answer, behind what stands before it."""
-    parts = re.split(r"^#%% (.*)$", text, flags=re.M)
-    found = {head.strip(): body.strip("\n") for head, body in zip(parts[1::2], parts[2::2], strict=True)}
-    questions = [head for head in found if not head.startswith("+before ")]
-    answers = {question: found[question] for question in questions}
-    for question in found.keys() - answers.keys():
-        place = question.removeprefix("+before ").replace("FIRST", questions[0])
-        answers[place] = f"{found[question]}\n\n\n{answers.get(place, '')}"
-    return answers
+    [first, *_] = re.findall(r"^#%% (\w+)", text, re.M)
+    heads = re.split(r"^#%% (.*)$", text.replace("+before FIRST", f"+before {first}"), flags=re.M)
+    found = {head.strip(): body.strip("\n") for head, body in zip(heads[1::2], heads[2::2], strict=True)}
+    both = {question: (f"+before {question}", question) for question in found if question[0] != "+"}
+    return {
+        name: "\n\n\n".join(found[part] for part in parts if part in found) for name, parts in both.items()
+    }
 
 
 def planted_in(table: str) -> Planted:
     """The rows of a Markdown table."""
-    found: Planted = {}
-    for line in table.splitlines():
-        columns = [part.strip() for part in line.strip("|").split("|")]
-        if len(columns) > 4 and (points := re.fullmatch(r"([\d.]+)/([\d.]+)", columns[4])):
-            found[columns[0], columns[1], columns[2]] = columns[3], float(points[1])
-    return found
+    rows = re.findall(r"^\|? *(\d\d) *\| *(\w+) *\| *(\w+) *\| *(.*?) *\| *([\d.]+)/[\d.]+ *\|", table, re.M)
+    return {(lab, student, question): (slip, float(fair)) for lab, student, question, slip, fair in rows}
 
 
 def graded(lab: str, answers: Iterable[Path], out: Path) -> Sequence[SubmissionResult]:
