@@ -8,16 +8,13 @@ from coursekit.data import parallel
 from coursekit.errors import UserError
 
 
-def test_a_capital_goes_only_where_it_marks_the_start_and_tokens_join_to_their_sentence():
+def test_a_capital_goes_only_where_it_marks_the_start_tokens_join_again_and_files_are_as_they_were_made():
     assert " ".join(parallel.tokenize("I saw Anna, and the Cat?")) == "I saw Anna , and the Cat ?"
     assert parallel.tokenize("Die Katze ist in Berlin.") == ["die", "Katze", "ist", "in", "Berlin", "."]
     for pair in parallel.load("valid"):
         assert [parallel.detokenize(parallel.tokenize(text)) for text in pair] == list(pair)
     with pytest.raises(UserError, match="test_coreference"):
         parallel.load("dev")
-
-
-def test_the_checksums_are_those_of_the_files():
     for line in data.path("parallel/SHA256SUMS").read_text().splitlines():
         expected, name = line.split()
         assert hashlib.sha256(data.path(f"parallel/{name}").read_bytes()).hexdigest() == expected, name

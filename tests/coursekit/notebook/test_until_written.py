@@ -12,6 +12,7 @@ from coursekit.notebook.verdict import Mark, Verdict, last_verdicts
 
 _UNWRITTEN = "def train_bpe():\n    raise NotImplementedError\n"
 _UNWRITTEN_CLASS = "class Block:\n    def __init__(self):\n        raise NotImplementedError\n"
+_SLOPE = "def slope():\n    return 1 / 0\nslope()"
 _READ = "import json\ndef read():\n    return json.loads('{')\nread()"
 
 
@@ -22,11 +23,7 @@ _READ = "import json\ndef read():\n    return json.loads('{')\nread()"
         (_UNWRITTEN_CLASS + "Block()", "waits for Block, which is not written yet", False),
         ("print(merges)", "needs “merges” from a cell above", False),
         ("def slope():\n    return mergs\nslope()", "slope uses “mergs”, which is not there yet", False),
-        (
-            "def slope():\n    return 1 / 0\nslope()",
-            "slope raised ZeroDivisionError: division by zero\n",
-            True,
-        ),
+        (_SLOPE, "slope raised ZeroDivisionError: division by zero\n", True),
         (_READ, "read raised JSONDecodeError: ", True),
         ("a, b = [1]", "This cell stopped with ValueError: not enough values", True),
         ("import torch\ntorch.zeros(1).sparse_resize_((1,), 1, 0)", "This cell stopped with ", True),
@@ -68,9 +65,7 @@ def test_a_cell_waits_while_a_check_it_needs_is_red_and_names_it(checked, capsys
     assert capsys.readouterr().out == "○ This cell waits: the check of softmax is not green yet.\n"
     checked("softmax", passed=True)
     checked("one_hot", passed=False, written=False)
-    assert is_drawn("lookup", "softmax", "one_hot", "never_checked"), (
-        "what was not checked is left to the cell"
-    )
+    assert is_drawn("lookup", "softmax", "one_hot", "never_checked"), "what was not checked is the cell's"
 
 
 def test_a_helper_whose_name_a_figure_takes_is_put_back_whatever_it_is(monkeypatch):
