@@ -15,7 +15,7 @@ from nbgrader.preprocessors import ClearSolutions, ComputeChecksums
 from autograder.course.build import released_notebook
 from autograder.course.masters import read_master
 from autograder.errors import UserError
-from autograder.importing.bring_in import _data_beside, _forget
+from autograder.importing.bring_in import _data_beside, _forget, import_notebook
 from autograder.importing.notebook import master_text, read_source
 from autograder.judging.imported_cell import as_hidden_test
 from autograder.judging.movable import graded_cells
@@ -97,8 +97,6 @@ def test_what_a_locked_cell_gives_is_not_taken_from_the_student_and_what_is_made
 
 
 def test_an_import_that_is_refused_leaves_nothing_and_takes_nothing_away(tmp_path, monkeypatch):
-    from autograder.importing.bring_in import import_notebook
-
     monkeypatch.setenv("COURSE_ROOT", str(tmp_path / "course"))
     (tmp_path / "hw").mkdir()
     nbformat.write(source_notebook(), tmp_path / "hw" / "means.ipynb")
