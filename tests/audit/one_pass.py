@@ -129,12 +129,10 @@ def _result(change: Change) -> Change:
 
 
 def _arguments(change: Change) -> Change:
-    def style(function: Any) -> Any:
-        return lambda *given, **named: function(
-            *map(change, given), **{name: change(value) for name, value in named.items()}
-        )
+    def changed(named: dict[str, Any]) -> dict[str, Any]:
+        return {name: change(value) for name, value in named.items()}
 
-    return style
+    return lambda function: lambda *given, **named: function(*map(change, given), **changed(named))
 
 
 def _other_names(function: Any) -> Any:
@@ -191,16 +189,12 @@ def _honest_variations(lab: str, question: str) -> Iterator[str]:
                 yield f"right answer with {styles}: its card says “{mark.title}” {mark.hint}"
 
 
-def _few(question: str) -> list[str]:
-    """Numbers, and a kind of rubbish that differs from question to question. `make proof` tries all kinds."""
-    *others, numbers = RUBBISH
-    return [numbers, others[zlib.crc32(question.encode()) % len(others)]]
-
-
 def _rubbish(lab: str, question: str) -> Iterator[str]:
     """Whatever comes back is judged; no card says that a function raised an error which the check itself ran into with it."""
-    points = dict(spec(lab).questions)[question]
-    for name in _few(question) if salt() == SALT else RUBBISH:
+    points, kinds = dict(spec(lab).questions)[question], list(RUBBISH)
+    if salt() == SALT:  # numbers, and another kind for each question; `make proof` tries all
+        kinds = [kinds.pop(), kinds[zlib.crc32(question.encode()) % len(kinds)]]
+    for name in kinds:
 
         def answer(*given: Any, _rubbish: Any = RUBBISH[name], **named: Any) -> Any:
             return _rubbish

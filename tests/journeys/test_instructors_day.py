@@ -42,10 +42,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory, graded_class: Path, frozen:
     folder = shutil.copytree(graded_class, tmp_path_factory.mktemp("day") / "class")
     for student, (code, words) in ANSWERS.items():
         path = hand_in(folder / "submitted", student, code)
-        text = re.sub(
-            'I think it follows[^"]*', lambda _, words=words: json.dumps(words)[1:-1], path.read_text()
-        )
-        path.write_text(text)
+        path.write_text(path.read_text().replace("I think it follows", json.dumps(words)[1:-1]))
     words = ("grade", "01", "--submitted", folder / "submitted", "--out", folder / "out", "--jobs", 1)
     done = command(*words, root=frozen, FORCE_COLOR="1", TERM="xterm")
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", done.stdout)

@@ -61,18 +61,16 @@ def test_pass_or_fail_and_after_closing_have_cards_too(server, link):
     assert "You will see." in words and "points" not in words
 
 
-def test_a_token_goes_to_nobody_whom_the_live_class_refers_to(server, link):
-    server.answers = [(302, {}, {"Location": f"{server.address}/elsewhere"})]
-    assert "Nothing was handed in" in repr(hand_in(link))
-    assert len(server.asked) == 1
-
-
-def test_a_live_class_that_does_not_answer_or_is_slow_is_said_and_a_notebook_that_is_too_large_is_not_sent(
+def test_a_class_that_is_slow_refers_elsewhere_or_is_not_there_is_said_and_a_large_notebook_is_not_sent(
     server, link, tmp_path, monkeypatch
 ):
     monkeypatch.setattr("coursekit.checks.sending.VERDICT_SECONDS", 0.0)
     words = repr(hand_in(link))
     assert "00-ABC" in words and "being graded" in words
+    server.asked.clear()
+    server.answers = [(302, {}, {"Location": f"{server.address}/elsewhere"})]
+    assert "Nothing was handed in" in repr(hand_in(link))
+    assert len(server.asked) == 1, "the token goes to nobody else"
     server.asked.clear()
     assert "does not answer" in repr(hand_in("http://127.0.0.1:9/in/secret"))
     (tmp_path / f"{LAB}.ipynb").write_text(NOTEBOOK + " " * MAX_BYTES)
