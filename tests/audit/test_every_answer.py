@@ -13,7 +13,6 @@ from autograder.audit.question import card_faults
 from autograder.course.masters import all_labs
 from autograder.course.policy_file import spec
 from autograder.questions.engine.answers import answers_of
-from autograder.questions.engine.question import questions_of
 from tests.audit.one_pass import faults
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("answers")]
@@ -27,11 +26,6 @@ each_question = pytest.mark.parametrize(
 @each_question
 def test_a_question_judges_every_answer_as_it_should(lab, question):
     assert faults(lab, question) == []
-
-
-@pytest.mark.parametrize("lab", all_labs())
-def test_each_question_with_points_has_a_file(lab):
-    assert set(questions_of(lab)) == {name for name, points in spec(lab).questions if points}
 
 
 def test_a_card_without_its_hint_is_a_fault():

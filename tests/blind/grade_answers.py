@@ -98,7 +98,15 @@ def main() -> None:
                     named = q.misconception or f"{q.generated} ~ {q.cause}"
                     points = f"{fair} | {q.points:g}/{q.max_points:g}"
                     print(
-                        f"| {result.student} | {q.name} | {slip} | {points} | {named} | {card_of(result, q)[:170]} |"
+                        "",
+                        result.student,
+                        q.name,
+                        slip,
+                        points,
+                        named,
+                        card_of(result, q)[:170],
+                        "",
+                        sep=" | ",
                     )
         print(f"\n{lab}\n{summary(results, planted)}\n")
     print(f"all\n{summary(everything, planted)}")
