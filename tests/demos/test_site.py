@@ -86,9 +86,7 @@ def test_a_lab_stands_there_with_its_demos_and_figures_and_without_an_answer(bui
 @pytest.mark.parametrize(
     "page", ["index.html", "labs/08_multi_head.html", "demos/index.html", "guide/hub.html"]
 )
-def test_a_page_is_accessible_in_light_and_dark_and_asks_its_own_host_only(
-    browser: Browser, served: str, page: str
-) -> None:
+def test_a_page_is_accessible_in_light_and_dark(browser: Browser, served: str, page: str) -> None:
     with opened(browser, served + page, own=served, ready="main, article") as tab:
         for scheme in ("light", "dark"):
             tab.emulate_media(color_scheme=scheme)

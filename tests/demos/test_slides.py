@@ -29,9 +29,7 @@ def shown(
     return opened(browser, address, screen, ready=".reveal.ready", hears=["pageerror"])
 
 
-def test_a_deck_has_few_words_in_whole_sentences_its_labs_demos_at_their_place_and_notes_everywhere(
-    built: Path,
-) -> None:
+def test_a_deck_has_few_words_in_whole_sentences_its_labs_demos_and_notes(built: Path) -> None:
     for lab in LABS:
         for slide in slides.read(lab)["slide"]:
             if "demo" not in slide:
@@ -89,9 +87,7 @@ def test_keys_move_the_deck_show_all_slides_and_the_presenters_view(browser: Bro
 
 
 @pytest.mark.parametrize("name", EACH_IN_PROOF)
-def test_a_demo_in_a_slide_has_the_keys_for_each_scene_and_hands_them_back(
-    browser: Browser, built: Path, name: str
-) -> None:
+def test_a_demo_in_a_slide_has_the_keys_and_hands_them_back(browser: Browser, built: Path, name: str) -> None:
     [lab] = [lab for lab in LABS if lab[:2] == name[:2]]
     with shown(browser, built, lab) as page:
         place = page.evaluate(

@@ -47,9 +47,7 @@ def look_at_every_scene(page: Page, *, twice: bool) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_scene_fits_a_lecture_hall_has_a_question_and_a_hand_can_move_it(
-    browser: Browser, pages: Path, name: str
-) -> None:
+def test_every_scene_fits_a_hall_asks_and_can_be_moved(browser: Browser, pages: Path, name: str) -> None:
     """On a phone, and in a site's page there, one look at the last scene, as the page is resized."""
     with opened(browser, address(pages, name), "hall") as page:
         look_at_every_scene(page, twice=False)
@@ -87,9 +85,7 @@ def test_every_scene_fits_every_screen(browser: Browser, pages: Path, name: str,
 
 
 @pytest.mark.parametrize("name", EACH_IN_PROOF)
-def test_keys_walk_scenes_ask_turn_and_play_and_axe_has_no_serious_finding(
-    browser: Browser, pages: Path, name: str
-) -> None:
+def test_keys_walk_scenes_ask_turn_and_play_for_everybody(browser: Browser, pages: Path, name: str) -> None:
     with opened(browser, address(pages, name), calm=False) as page:
         count, current = scenes(page), page.locator(".cd-scenes [aria-current]")
         seen = {finding(page)}

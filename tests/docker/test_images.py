@@ -182,9 +182,7 @@ UV, PIPS = "-m uv pip install --torch-backend cpu torch==9.1", "install torch==9
         ("19.1+cpu, 9.1", "1", ["--target", UV, PIPS]),
     ],
 )
-def test_a_build_beside_pytorchs_plain_one_is_taken_and_else_what_pip_has(
-    tmp_path, versions, reached, wanted
-):
+def test_a_build_beside_pytorchs_plain_one_comes_before_it(tmp_path, versions, reached, wanted):
     (tmp_path / "list").write_text("--extra-index-url https://mirror.example/cpu\nnumpy==2.0\ntorch==9.1\n")
     for name, script in PROGRAMS.items():
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")

@@ -174,9 +174,7 @@ def test_a_byte_order_mark_another_way_to_write_python_and_a_release_made_a_sour
         assert len(read_source(tmp_path / "p.ipynb").cells) == 2
 
 
-def test_what_is_not_taken_from_beside_a_notebook_is_said_and_neither_links_nor_the_course_are_taken(
-    tmp_path,
-):
+def test_what_is_left_beside_a_notebook_is_said_and_no_link_and_no_course_is_taken(tmp_path):
     """A link could bring the course's own tests, or itself, without end. A name that is not UTF-8 is a name."""
     own, elsewhere = tmp_path / "own", tmp_path / "elsewhere"
     elsewhere.mkdir()

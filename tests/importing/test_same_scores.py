@@ -167,9 +167,7 @@ def test_files_beside_the_notebook_lie_beside_it_in_build_release_and_grading(co
     assert not any(hidden in text for hidden in ("sum(xs)", "more == ", "kit.zip"))
 
 
-def test_no_forger_gets_a_point_or_a_hidden_input_out_and_a_cell_that_ends_the_program_costs_its_own_points(
-    course, tmp_path
-):
+def test_no_forger_gets_a_point_or_an_input_and_a_cell_that_ends_the_program_costs_its_own(course, tmp_path):
     ends, forgers, walls = CODE["ends"], CODE["forgers"], CODE["walls"]
     made = notebook(
         [

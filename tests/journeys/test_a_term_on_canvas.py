@@ -115,10 +115,8 @@ def graded(submitted: Path, out: Path, lab: str) -> str:
             share = STUDENTS[one.student][2] if one.student in STUDENTS else 0.0
             asked = lab_spec.questions if one.path else ()
             questions = tuple(QuestionResult(name, share * points, points) for name, points in asked)
-            score, status = (
-                sum(question.points for question in questions),
-                "graded" if one.path else "missing",
-            )
+            score = sum(question.points for question in questions)
+            status = "graded" if one.path else "missing"
             result = SubmissionResult(one.student, lab, status, score, lab_spec.max_score, 0.0, questions)
             recorder.record(replace(result, submitted_at=one.submitted_at))
         with Gradebook(f"sqlite:///{out / 'gradebook.db'}") as book:  # as a person does in Formgrader

@@ -92,7 +92,7 @@ def give(page: Page, points: float, comment: str) -> str:
     return (page.locator("a.name-shown").text_content() or "").strip()
 
 
-def test_what_is_entered_in_formgrader_is_on_the_pages_that_its_button_writes(
+def test_what_formgrader_is_told_is_on_the_students_pages(
     graded: Path, browser: Browser, formgrader: str
 ) -> None:
     given = {}

@@ -246,9 +246,7 @@ def hand_in(page: Page, content: bytes) -> None:
     page.get_by_role("button", name="Hand in").click()
 
 
-def test_a_live_class_hands_in_reads_and_mends_while_the_lecturers_screen_moves(
-    hub: str, pages: dict[str, Page]
-) -> None:
+def test_a_live_class_hands_in_and_mends_while_its_room_moves(hub: str, pages: dict[str, Page]) -> None:
     service = f"{hub}/services/autograder/"
     # until it has tried its lab; then it knows nobody
     until(lambda: pages["prof"].request.get(service).status == 401)

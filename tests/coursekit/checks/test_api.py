@@ -23,9 +23,7 @@ def cards(monkeypatch):
     def check(source: str):
         names = {"__name__": "__main__"}
         exec("import numpy as np\n" + source, names)
-        return [
-            api.check(question, names[question]).words for question in ("normalise_rows", "transition_matrix")
-        ]
+        return [api.check(name, names[name]).words for name in ("normalise_rows", "transition_matrix")]
 
     yield check
     last_verdicts.clear()

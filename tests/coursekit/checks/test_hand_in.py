@@ -14,9 +14,7 @@ LAB = "00_warm_up"
 FILE = f"{LAB}.ipynb"
 
 
-def test_a_renamed_or_damaged_notebook_is_told_so_and_one_is_packed_with_what_is_not_done_yet(
-    tmp_path, monkeypatch
-):
+def test_a_notebook_is_packed_though_not_all_is_done_but_not_when_it_is_damaged(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("JPY_SESSION_NAME", "work/Untitled.ipynb")
     start(LAB)

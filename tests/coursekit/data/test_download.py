@@ -62,9 +62,7 @@ def test_what_always_goes_wrong_is_one_sentence_and_leaves_nothing(server, book,
     assert list(download.cache_folder().rglob("book*")) == [] and len(server.asked) == times
 
 
-def test_nobody_there_and_a_cache_that_cannot_be_made_are_a_sentence_that_says_what_to_do(
-    book, monkeypatch, tmp_path
-):
+def test_nobody_there_and_no_place_for_a_cache_are_a_sentence_each(book, monkeypatch, tmp_path):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         unused = f"http://127.0.0.1:{probe.getsockname()[1]}/b.txt"
@@ -118,11 +116,8 @@ def shelf(book, monkeypatch, tmp_path):
 
 
 def test_multi30k_is_pairs_of_english_and_german_and_its_licence_is_shown(shelf, capsys):
-    english, german = "A dog.\nTwo\u2028men.\n", "Ein Hund.\nZwei.\n"
-    packed = {
-        f"train.{kind}.gz": gzip.compress(text.encode()) for kind, text in (("en", english), ("de", german))
-    }
-    shelf("multi30k", packed)
+    texts = {"en": "A dog.\nTwo\u2028men.\n", "de": "Ein Hund.\nZwei.\n"}
+    shelf("multi30k", {f"train.{kind}.gz": gzip.compress(text.encode()) for kind, text in texts.items()})
     assert data.load("multi30k") == [("A dog.", "Ein Hund."), ("Two\u2028men.", "Zwei.")]
     assert "Flickr30k" in capsys.readouterr().out
     with pytest.raises(UserError, match="no split 'dev'"):

@@ -29,9 +29,7 @@ _READ = "import json\ndef read():\n    return json.loads('{')\nread()"
         ("import torch\ntorch.zeros(1).sparse_resize_((1,), 1, 0)", "This cell stopped with ", True),
     ],
 )
-def test_one_line_names_what_is_missing_or_failed_and_below_an_error_is_its_traceback(
-    cell, line, traced, capsys
-):
+def test_one_line_names_what_is_missing_or_failed_above_its_traceback(cell, line, traced, capsys):
     with until_written():
         exec(compile(cell, "cell", "exec"), {"__name__": "__main__"})
     sentence, _, below = capsys.readouterr().out.partition("Traceback (most recent call last)")
@@ -87,9 +85,7 @@ def test_a_helper_whose_name_a_figure_takes_is_put_back_whatever_it_is(monkeypat
     assert (notebook.loss(0), notebook.rate) == (5, 4)
 
 
-def test_lists_of_numbers_are_arrays_in_the_cell_and_whatever_is_no_table_of_numbers_stays(
-    monkeypatch, checked
-):
+def test_lists_of_numbers_are_arrays_in_the_cell_and_all_else_stays(monkeypatch, checked):
     notebook = sys.modules["__main__"]
     checked("f", passed=True)
 

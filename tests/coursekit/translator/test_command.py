@@ -18,9 +18,8 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def _train(folder, *more, pairs=300):
-    return command.main(
-        ["train", "built-in", "--out", str(folder), "--plan", *TINY.split(), f"pairs={pairs}", *more]
-    )
+    plan = ("--plan", *TINY.split(), f"pairs={pairs}")
+    return command.main(["train", "built-in", "--out", str(folder), *plan, *more])
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +40,7 @@ def test_a_run_is_evaluated_with_sacrebleus_signature_and_samples(run, capsys):
         assert f"\n  {german}\n  → " in german_english and f"\n  = {english}\n" in german_english
 
 
-def test_alternatives_are_best_first_and_the_file_to_ship_translates_as_the_run_does(
-    run, capsys, monkeypatch
-):
+def test_alternatives_are_best_first_and_the_file_to_ship_does_as_the_run(run, capsys, monkeypatch):
     words = ["translate", str(run), "I eat.", "Du isst.", "--to", "de", "--alternatives", "3"]
     assert command.main(words) == 0
     lines = capsys.readouterr().out.splitlines()
