@@ -97,17 +97,8 @@ def main() -> None:
                 if slip or q.points < q.max_points:
                     named = q.misconception or f"{q.generated} ~ {q.cause}"
                     points = f"{fair} | {q.points:g}/{q.max_points:g}"
-                    print(
-                        "",
-                        result.student,
-                        q.name,
-                        slip,
-                        points,
-                        named,
-                        card_of(result, q)[:170],
-                        "",
-                        sep=" | ",
-                    )
+                    row = (result.student, q.name, slip, points, named, card_of(result, q)[:170])
+                    print(f"| {' | '.join(row)} |")
         print(f"\n{lab}\n{summary(results, planted)}\n")
     print(f"all\n{summary(everything, planted)}")
 
