@@ -7,7 +7,7 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import pytest
 from autograder.audit.simulate import kinds_of
 from autograder.results import SubmissionResult
 from autograder.run.store import STORE, ResultStore
-from tests.fixtures.frozen_course import environment, freeze
+from tests.fixtures.frozen_course import environment, freeze, hand_in
 
 from .loader import Case, all_cases
 
@@ -47,16 +47,6 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def hand_in_honest(lab: str, submitted: Path) -> None:
-    """Write a submission of each honest kind into the class's folder."""
-    rng = random.Random(5)
-    kinds = kinds_of(lab)
-    for name in HONEST:
-        path = submitted / f"honest {name}" / lab / f"{lab}.ipynb"
-        path.parent.mkdir(parents=True)
-        path.write_text(kinds[name](rng), encoding="utf-8")
-
-
 @dataclass(frozen=True)
 class GradedClass:
     """Cases and honest submissions graded together, what the terminal showed, and where everything was written."""
@@ -77,10 +67,10 @@ def grade(tmp_path_factory: pytest.TempPathFactory, course: Path) -> Grade:
     With ``contained`` the command runs as in a plain container, which gives no namespaces.
     """
 
-    def grade(lab: str, cases: Iterable[Case], contained: bool = False) -> GradedClass:
-        folder = tmp_path_factory.mktemp("attacks")
-        hand_in_honest(lab, folder / "submitted")
-        cases = list(cases)
+    def grade(lab: str, cases: list[Case], contained: bool = False) -> GradedClass:
+        folder, rng, kinds = tmp_path_factory.mktemp("attacks"), random.Random(5), kinds_of(lab)
+        for name in HONEST:
+            hand_in(folder / "submitted", f"honest {name}", kinds[name](rng), lab)
         for case in cases:
             case.hand_in(folder / "submitted")
         words = ["-P", "-m", "autograder.cli", "grade", lab, "--submitted", str(folder / "submitted")]

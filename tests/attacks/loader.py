@@ -15,7 +15,7 @@ sentence), ``status`` (a list where a slow machine may come to another: with tha
 - ``note``: a text that the result's notes must hold; ``question``: where the points are to be lost;
 - ``held_by``: what holds the same, so that it is graded at ``make proof`` alone.
 
-A function of the case's name in ``hand_ins`` changes the notebook, or writes what it likes in its place.
+What ``hand_ins`` has under the case's name changes the notebook, or writes what it likes in its place.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Case:
     @property
     def is_written_otherwise(self) -> bool:
         """Whether it is more than a cell and answers."""
-        return hasattr(hand_ins, self.name)
+        return hand_ins.changes(self.name)
 
     def faults(self, result: SubmissionResult, ends_otherwise: bool = False) -> list[str]:
         """Where the result is not what the case's file expects; ``ends_otherwise``: with another status, and perhaps fewer points."""
@@ -115,23 +115,17 @@ class Case:
             elif name in right and base != "untouched":
                 cell.source = right[name] if base == "solved" else "# See above."
         if self.cell:
-            place, times = self._place(notebook), self.expected.get("times", 1)
+            names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
+            after, times = self.expected.get("after"), self.expected.get("times", 1)
+            place = names.index(after) + 1 if after else names.index(next(iter(right)))
             notebook.cells[place:place] = [nbformat.v4.new_code_cell(self.cell) for _ in range(times)]
         return notebook
-
-    def _place(self, notebook: nbformat.NotebookNode) -> int:
-        names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
-        after = self.expected.get("after")
-        return names.index(after) + 1 if after else names.index(next(iter(_made(self.lab)[1])))
 
     def hand_in(self, submitted: Path) -> None:
         """Write the submission into the class's folder."""
         path = submitted / self.student / self.lab / f"{self.lab}.ipynb"
         path.parent.mkdir(parents=True)
-        notebook = json.loads(nbformat.writes(self.notebook()))
-        written = getattr(hand_ins, self.name)(path, notebook) if self.is_written_otherwise else None
-        if written is not hand_ins.WRITTEN:
-            path.write_text(written or json.dumps(notebook), encoding="utf-8")
+        hand_ins.hand_in(self.name, json.loads(nbformat.writes(self.notebook())), path)
 
 
 @cache
