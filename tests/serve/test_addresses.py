@@ -179,8 +179,10 @@ def test_what_is_no_notebook_is_not_taken_and_sending_again_and_again_slows_down
         assert answer.status == 422 and "no notebook" in answer.json["message"], body
     statuses = [live.ask(HAND_IN, b"no notebook", "ada").status for _ in range(UPLOADS_A_MINUTE)]
     assert statuses[-3:] == [429] * 3 and live.service.journal.attempts(LAB) == []
-    for number in range(3):
-        handed_in(live, "bo", NOTEBOOK + b" " * number)
+    cards = [handed_in(live, "bo", NOTEBOOK + b" " * number) for number in range(3)]
+    assert [(card["state"], card["ahead"], card["seconds"]) for card in cards] == [
+        ("waiting", n, n + 1) for n in range(3)
+    ]
     answer = live.ask(HAND_IN, NOTEBOOK + b"    ", "bo")
     assert answer.status == 429 and int(answer.headers["retry-after"]) >= 1, "three that wait are enough"
     assert len(live.service.journal.attempts(LAB)) == 3

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.serve.journal import Attempt, Journal, digest_of_token
-
-LAB = "00_warm_up"
+from tests.serve.conftest import LAB
 
 
 @pytest.fixture
@@ -18,27 +17,11 @@ def journal(tmp_path: Path) -> Journal:
     return Journal(tmp_path / "live")
 
 
-def anybody(earlier: object) -> None:
-    """Takes everything."""
-
-
-def came_in(journal: Journal, content: bytes, name: str = "upload") -> Path:
-    """A notebook that was just sent."""
-    file = journal.incoming / name
+def receive(journal: Journal, content: bytes, student: str = "ada") -> tuple[Attempt, bool]:
+    """A notebook that was just sent, and whether it is new; everything is taken."""
+    file = journal.incoming / "upload"
     file.write_bytes(content)
-    return file
-
-
-def receive(journal: Journal, content: bytes, student: str = "ada") -> Attempt:
-    return journal.receive(LAB, student, came_in(journal, content), anybody)[0]
-
-
-def test_a_received_notebook_and_its_row_survive_a_new_start(journal, tmp_path):
-    attempt = receive(journal, b"one")
-    journal.close()
-    again = Journal(tmp_path / "live")
-    assert again.open() == [attempt]
-    assert again.notebook(LAB, attempt.receipt).read_bytes() == b"one"
+    return journal.receive(LAB, student, file, lambda earlier: None)
 
 
 def test_the_row_is_written_after_file_and_folder_have_reached_the_disk(journal, monkeypatch):
@@ -61,17 +44,18 @@ def test_the_row_is_written_after_file_and_folder_have_reached_the_disk(journal,
 
 
 def test_the_same_bytes_once_more_are_the_same_attempt_and_other_bytes_another(journal):
-    first = receive(journal, b"one")
-    again, new = journal.receive(LAB, "ada", came_in(journal, b"one"), anybody)
-    assert (again, new) == (first, False)
+    first, _ = receive(journal, b"one")
+    assert receive(journal, b"one") == (first, False)
     assert not list(journal.incoming.iterdir())
-    assert receive(journal, b"two").number == 2
-    assert receive(journal, b"one").number == 3  # a way back is a new attempt
-    assert receive(journal, b"one", "bo").number == 1
+    later = [
+        receive(journal, content, who)[0]
+        for content, who in ((b"two", "ada"), (b"one", "ada"), (b"one", "bo"))
+    ]
+    assert [attempt.number for attempt in later] == [2, 3, 1], "a way back is a new attempt"
 
 
 def test_a_verdict_is_kept_once_and_one_that_is_taken_away_stays_in_the_log(journal, make_result):
-    attempt = receive(journal, b"one")
+    attempt, _ = receive(journal, b"one")
     journal.finish(attempt, make_result("ada", 4, 6))
     journal.finish(attempt, make_result("ada", 0, 0))
     [kept] = journal.attempts(LAB, "ada")
