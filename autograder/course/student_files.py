@@ -62,12 +62,8 @@ def _is_shown(file: Path, number: str) -> bool:
 
 
 def write_kit(lab: str, target: Path) -> None:
-    """Copy the kit for students of ``lab`` to the folder ``target``.
-
-    Everybody may read the copy, regardless of the umask: if root grades, the sandbox is another user.
-    """
+    """Copy the kit for students of ``lab`` to the folder ``target``."""
     copy_files(kit_files(lab), kit_folder(), target)
-    let_everybody_read(target)
 
 
 def copy_files(files: Iterable[Path], source: Path, target: Path) -> None:

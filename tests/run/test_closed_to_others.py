@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 import subprocess
 import sys
 
 import pytest
 
-from autograder.course.masters import lab_name
-from autograder.course.student_files import write_kit
 from autograder.sandbox.host.session import SandboxUnavailable, Zygote
 from autograder.sandbox.jail import namespaces, visible
 
@@ -39,17 +36,6 @@ def closed(tmp_path, monkeypatch):
     before = os.umask(0o077)
     yield tmp_path
     os.umask(before)
-
-
-def test_the_kits_copy_can_be_read_by_everybody_whatever_the_umask(tmp_path):
-    before = os.umask(0o077)
-    try:
-        write_kit(lab_name("04"), tmp_path / "kit" / "coursekit")
-    finally:
-        os.umask(before)
-    modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "kit/coursekit").rglob("*")}
-    assert modes == {0o755, 0o644}
-    assert visible.open_to_all(str(tmp_path / "kit/coursekit"))
 
 
 PROGRAM = """
