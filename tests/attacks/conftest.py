@@ -1,7 +1,5 @@
 """Grades attacks in one class with honest submissions, and the honest ones once more alone."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

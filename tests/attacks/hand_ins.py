@@ -1,7 +1,5 @@
 """What the cases of these names do to the notebook, or hand in in its place: ``cases/*.toml`` says what and what comes of it."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

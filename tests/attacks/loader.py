@@ -18,8 +18,6 @@ sentence), ``status`` (a list where a slow machine may come to another: with tha
 What ``hand_ins`` has under the case's name changes the notebook, or writes what it likes in its place.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import tomllib

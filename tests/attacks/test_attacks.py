@@ -1,7 +1,5 @@
 """Every attack in one class with honest work: nobody gets a point unearned, nobody honest loses one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import cache

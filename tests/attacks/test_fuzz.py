@@ -3,8 +3,6 @@
 (What becomes of any notebook and of any name, ``tests/grading/test_repair.py`` and ``tests/test_files.py`` say.)
 """
 
-from __future__ import annotations
-
 import io
 import time
 import warnings

@@ -1,7 +1,5 @@
 """What a hidden test expects is never asked of the sandbox, where the student's code can make it up."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

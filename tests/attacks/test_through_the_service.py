@@ -1,7 +1,5 @@
 """Every attack that is a file, sent through the live class: it gains nothing, and harms nobody who hands in beside it."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The attacks where a container gives no namespaces: nobody gets a point unearned, and what is held no longer is written down."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

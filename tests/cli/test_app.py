@@ -1,7 +1,5 @@
 """The commands after grading: lateness, marks that people entered, exports, collecting, mistakes in one sentence."""
 
-from __future__ import annotations
-
 import csv
 import json
 import sqlite3

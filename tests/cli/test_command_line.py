@@ -1,7 +1,5 @@
 """The command itself: a line of help for everything that can be said to it, a sentence for what the machine refuses."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What needs no sandbox runs where Python lacks what only Unix has: labs are built and collected on Windows too."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Enters points and comments in a gradebook as a person does in Formgrader, and reads back what it holds."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The gradebook, the feedback page, the class report and every export say the same points."""
 
-from __future__ import annotations
-
 import csv
 import datetime
 import json

@@ -1,7 +1,5 @@
 """The gradebook holds what nbgrader would hold, and nbgrader itself reads it back."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import datetime

@@ -1,7 +1,5 @@
 """How many bits of a hidden input a feedback page may carry, counted over everything that a question's part can say."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """A slip in an earlier question is paid for once."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.judging.follow_through import follow_through

@@ -1,7 +1,5 @@
 """A test cell keeps its meaning outside the notebook: what a student's function does there is seen here."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What never ends costs its author that test or question, and the class nothing (see also the class of accidents)."""
 
-from __future__ import annotations
-
 import importlib
 import resource
 import subprocess

@@ -1,7 +1,5 @@
 """A class that is graded once in one go, for the tests in which a run is disturbed; and how a run is begun and watched."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 import subprocess

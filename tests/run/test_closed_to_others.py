@@ -1,7 +1,5 @@
 """Where root's files are closed to other users (umask 077, as on hardened servers), honest work gets its points all the same."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

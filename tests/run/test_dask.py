@@ -1,7 +1,5 @@
 """On a Dask cluster a class gets what it gets here, on workers that have the package alone; and what goes wrong is a sentence."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import importlib

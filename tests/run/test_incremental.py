@@ -1,7 +1,5 @@
 """A regrade does again what changed, says what and why, and leaves the rest; a failure of the grader's own is no grade."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever happens to a run, what was finished stays, and the next run ends as if nothing had happened."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

@@ -1,7 +1,5 @@
 """Whatever one student hands in can cost that student alone: at every stage the class goes on."""
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import replace
 from pathlib import Path

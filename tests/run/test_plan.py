@@ -1,7 +1,5 @@
 """Memory stays flat whatever the class holds, and a plan says why something is graded."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from autograder.grading.cache_keys import Context

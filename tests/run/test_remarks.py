@@ -1,7 +1,5 @@
 """What a teacher hears about a class besides its grades."""
 
-from __future__ import annotations
-
 from autograder.run.remarks import look_alikes, remarks
 
 

@@ -1,7 +1,5 @@
 """The watch sees calls that stand in the student's own code, and no others."""
 
-from __future__ import annotations
-
 import functools
 import linecache
 import sys

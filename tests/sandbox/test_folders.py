@@ -1,7 +1,5 @@
 """A folder that a stranger filled is measured and removed, however deep it is and whatever in it is closed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

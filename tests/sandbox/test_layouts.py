@@ -1,7 +1,5 @@
 """Wherever course and environment lie, a submission sees what Python needs and nothing of the course."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The filter on system calls: what is refused with and without namespaces, by name or because nobody needs it yet."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import json

@@ -1,7 +1,5 @@
 """What strangers, and students who try, get from the service: a sentence, and nobody else's anything."""
 
-from __future__ import annotations
-
 import json
 import socket
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Nobody's hundred notebooks delay anybody's one, and what is said about the wait is true."""
 
-from __future__ import annotations
-
 import threading
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Each attempt has hidden inputs of its own, the same whenever it is graded; none of them are the course's."""
 
-from __future__ import annotations
-
 import dataclasses
 from types import SimpleNamespace
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """On a JupyterHub, who asks is whom the hub knows; a token or cookie that it does not know is nobody's."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

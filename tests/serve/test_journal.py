@@ -1,7 +1,5 @@
 """What has a receipt is on disk; a verdict is kept once."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

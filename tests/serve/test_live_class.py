@@ -1,7 +1,5 @@
 """The whole live class as its own process: kills at any moment, and the grade for good. A hub's day has its verdicts."""
 
-from __future__ import annotations
-
 import csv
 import json
 import random

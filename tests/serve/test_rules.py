@@ -1,7 +1,5 @@
 """What the course's policy says about attempts holds, to the second and to the point."""
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from datetime import UTC, datetime

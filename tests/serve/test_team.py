@@ -1,7 +1,5 @@
 """What the teaching team decides is done, logged, and seen by the student it is about and by nobody else."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 
