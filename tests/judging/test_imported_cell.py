@@ -22,8 +22,6 @@ SORTS = "items, table = [3, 1, 2], {'b': [2, 1]}\nassert f(items) is None\nasser
 SCALES = "x = np.arange(3.0)\nnp.testing.assert_array_equal(f(x), [0, 2, 4])\nassert x[2] == 2"
 REFUSES = "try:\n    f([])\nexcept ValueError:\n    pass\nelse:\n    raise AssertionError('did not raise')"
 LISTS_SQUARES = "assert f(3) == [0, 1, 4]"
-SWALLOWS = "try:\n    f()\nexcept:\n    pass"
-COUNTS = "assert f('aab')['c'] == 0"
 PASSES_FUNCTIONS = (
     "assert f(lambda x: x + 1, 3) == 4\nassert f(g, 3) == 6\nassert list(map(g, [1, 2])) == [2, 4]"
 )
@@ -51,10 +49,7 @@ HALVES = "x = np.array([1.0, 2.0])\nnp.testing.assert_allclose(f(x), x / 2)"
 COMPARES_PAIRS = "for got, wanted in zip(map(f, [1, 2]), [1, 4]):\n    assert got == wanted"
 ANNOUNCES_THE_END = "assert f([1], 0) == 1\nwith np.testing.assert_raises(StopIteration):\n    f([1], 1)"
 ADDS_THE_GIVEN = "assert f(GIVEN) == sum(GIVEN)\nassert f(GIVEN[1:]) == sum(GIVEN[1:])"
-REMEMBERS = "assert f(1) == counted(1)"
 RAISES = "assert f(1) == 1\nwith pytest.raises(ValueError):\n    f(-1)"
-SKIPS = "f(1)\npytest.skip('not today')"
-WARNS = "import warnings\nwarnings.simplefilter('error')\nassert f(1) == 1"
 
 
 def result(source, notebook, in_place=False):
@@ -106,7 +101,7 @@ AS_IN_THE_NOTEBOOK = (
     (COMPARES_PAIRS, "class Own(StopIteration): pass\ndef f(n):\n    raise Own()", False),
     (ANNOUNCES_THE_END, "def f(xs, i):\n    return next(iter(xs[i:]))", True),
     (ANNOUNCES_THE_END, "def f(xs, i):\n    return 1", False),
-    *[(REMEMBERS, "def f(x):\n    return x", True)] * 3,  # it forgets from one student to the next
+    *[("assert f(1) == counted(1)", "def f(x):\n    return x", True)] * 3,  # it forgets from one student to the next
     # What a function makes of a given list is seen by no other student.
     (ADDS_THE_GIVEN, "def f(x):\n    x[:] = []\n    return 0", False),
     (ADDS_THE_GIVEN, "def f(x):\n    x.sort()\n    return sum(x[:1])", False),
@@ -114,7 +109,7 @@ AS_IN_THE_NOTEBOOK = (
     # pytest's own errors are no ``Exception``: one ended the process that grades, and cost all questions.
     (RAISES, "def f(x):\n    if x < 0:\n        raise ValueError\n    return x", True),
     (RAISES, "def f(x):\n    return x", False),
-    (SKIPS, "def f(x):\n    return x", False),
+    ("f(1)\npytest.skip('not today')", "def f(x):\n    return x", False),
     # Nobody looks again at an argument that was changed.
     (SQUARES, "def f(n):\n    right = [i * i for i in n]\n    n.reverse()\n    n.reverse()\n    return right", True),
 )  # fmt: skip
@@ -126,8 +121,8 @@ def test_a_test_passes_and_fails_as_in_the_notebook():
 
 
 def test_what_a_cell_sets_for_warnings_is_as_before_for_the_next_test():
-    before = [*warnings.filters]
-    assert result(WARNS, "def f(x):\n    return x").result.passed and [*warnings.filters] == before
+    before, warns = [*warnings.filters], "import warnings\nwarnings.simplefilter('error')\nassert f(1) == 1"
+    assert result(warns, "def f(x):\n    return x").result.passed and [*warnings.filters] == before
 
 
 def test_what_is_expected_cannot_be_changed_through_an_argument():
@@ -160,7 +155,9 @@ def test_an_error_is_evidence_and_what_cannot_be_sent_asks_for_a_person_whatever
     run = result(LISTS_SQUARES, "def f(n):\n    return n + undefined")
     assert isinstance(run.error, StudentError) and run.error.type_name == "NameError"
     box = "class Box:\n    def __eq__(self, other):\n        return True\ndef f():\n    return Box()"
-    run = result(SWALLOWS, box)
+    run = result("try:\n    f()\nexcept:\n    pass", box)
     assert not run.result.passed and run.unsendable == "Box"
-    run = result(COUNTS, "from collections import Counter\ndef f(text):\n    return Counter(text)")
+    run = result(
+        "assert f('aab')['c'] == 0", "from collections import Counter\ndef f(text):\n    return Counter(text)"
+    )
     assert run.unsendable == "Counter"

@@ -7,7 +7,6 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -37,7 +36,7 @@ def test_a_test_that_never_ends_on_a_value_is_stopped_and_the_others_count(monke
         is_over=False, status=None, revive=lambda: True,
         student=lambda name: Student.local_namespace({name: lambda x: x}, name),
     )  # fmt: skip
-    stopped, passed = run_tests(cast(Any, session), time_guard.JudgeClock(), "same", tests, "same").runs
+    stopped, passed = run_tests(session, time_guard.JudgeClock(), "same", tests, "same").runs
     assert passed.result.passed and not stopped.result.passed
     assert "too strange to be judged" in stopped.result.message
 
@@ -113,22 +112,19 @@ def test_a_clock_that_is_started_within_an_import_strikes_all_the_same(package):
 
 def test_where_memory_ends_an_import_in_the_middle_nothing_more_is_judged_in_this_process(package):
     name = package(f"import numpy\nnumpy.zeros({2 * JUDGING_BYTES}, numpy.uint8)")
+    with judging(), pytest.raises(ImportError):
+        importlib.import_module("no_such" + "_package")  # which spoils nothing
     with pytest.raises(HalfImported, match=name), judging():
         with pytest.raises(MemoryError):
             importlib.import_module(name)
         raise ValueError("what a test makes of it")
 
 
-def test_an_import_that_is_not_there_spoils_nothing():
-    with judging(), pytest.raises(ImportError):
-        importlib.import_module("no_such" + "_package")
-
-
 def test_each_question_leaves_the_later_turns_what_is_theirs():
     reserved: list[float] = []
     session = SimpleNamespace(limits=Limits(total_seconds=40), start_question=reserved.append)
     for turn in range(4):
-        start_turn(cast(Any, session), turn, 4)
+        start_turn(session, turn, 4)
     assert reserved == [7.5, 5.0, 2.5, 0.0]
 
 

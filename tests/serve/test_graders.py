@@ -2,7 +2,6 @@
 
 import dataclasses
 from types import SimpleNamespace
-from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -83,8 +82,8 @@ def test_a_grader_lives_through_whatever_an_attempt_brings_about(tmp_path, monke
     monkeypatch.setattr(graders, "AGAIN_AFTER", 0.01)
     monkeypatch.setattr(Graders, "_ready", lambda *_: None)
     monkeypatch.setattr(Graders, "_verdict", lambda *_: None)
-    queue, kept = FairQueue(2), cast(Any, SimpleNamespace(finish=lambda *_: None))
-    working = Graders(kept, queue, {LAB: cast(Any, None)}, tell)
+    queue, kept = FairQueue(2), SimpleNamespace(finish=lambda *_: None)
+    working = Graders(kept, queue, {LAB: None}, tell)
     working.start()
     for number in range(6):
         queue.put(dataclasses.replace(FIRST, id=number, student=str(number)))

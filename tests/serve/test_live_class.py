@@ -40,10 +40,10 @@ def notebook(answers: dict[str, str], mark: object = "") -> bytes:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, frozen: Path) -> Iterator[Served]:
     service = Served(frozen, tmp_path_factory.mktemp("live") / "out", LAB)
-    service.tokens = service.invite("bo", *(f"s{n}" for n in range(2 * KILLS)))  # type: ignore[attr-defined]
+    service.tokens = service.invite("bo", *(f"s{n}" for n in range(2 * KILLS)))
     service.start()
     yield service
-    service.process.kill()  # type: ignore[union-attr]
+    service.process.kill()
 
 
 def verdict(served: Served, token: str, receipt: str) -> dict:
