@@ -1,13 +1,14 @@
 """Whatever one student hands in can cost that student alone: at every stage the class goes on."""
 
-import importlib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from autograder.collect import collect as gather
+from autograder.collect import placing
 from autograder.errors import GradingError, UserError
 from autograder.files import parse_time
 from autograder.grading import submissions
@@ -16,28 +17,23 @@ from autograder.run import pipeline
 from autograder.run.recorder import Recorder
 from autograder.run.store import ResultStore
 from autograder.run.worker import Attempts
+from tests.fixtures.frozen_course import LAB, hand_in
 
-LAB = "01_markov_bigram"
 BAD_TIMES = (
     "10:99999999999999999999999999999", "0001-01-01T00:00:00+14:00", "9999-12-31 23:59:59 -14:00", "1e999", "\0",
     "2026-13-45 99:99:99 UTC", "٢٠٢٦", "٢٠٢٦-١١-٢٠ ١٠:٠٠", "T" * 90, "1 1 1 1 1 1 1", "00000000000000000000000001", "nan", "2026-11-20 10:00 XYZT", "10:10:10:10+99:99",
     "02/03/2026 10:00:00", "10.11.2026 10:00", "2026-11-20", "2026-11-20 10:00:00 UTC+3", "2026-11-20 10:00:00 A",
     "2026-11-20 10:00:00 CET", "2026-11-20 10:00:00 +25", "Nov 20 2026 10:00 UTC", "Fri Nov 20 10:00:00 2026 +0000",
 )  # fmt: skip
-
-
 READ_TIMES = (
     "2026-11-20 10:00:00 UTC", "2026-11-20 10:00:00.123456 UTC", "2026-11-20T12:00:00+02:00", "2026-11-20 10:00:00",
     "2026-11-20T02:00:00.365935-08:00", "2026-11-20 10:00Z", "2026-11-20 07:00:00 -03", "2026-11-20 12:00:00 +0200",
 )  # fmt: skip
 IN_BERLIN = {
-    "2026-10-01 20:00:00": "2026-10-01 18:00:00",
-    "2026-10-01 20:00:00.5 CEST": "2026-10-01 18:00:00",
-    "2026-12-01 20:00:00 CET": "2026-12-01 19:00:00",
-    "2026-10-25 02:30:00 CET": "2026-10-25 01:30:00",
-    "2026-10-25 02:30:00 CEST": "2026-10-25 00:30:00",
-    "2026-10-01 20:00:00 UTC": "2026-10-01 20:00:00",
-}
+    "2026-10-01 20:00:00": "2026-10-01 18:00:00", "2026-10-01 20:00:00.5 CEST": "2026-10-01 18:00:00",
+    "2026-12-01 20:00:00 CET": "2026-12-01 19:00:00", "2026-10-01 20:00:00 UTC": "2026-10-01 20:00:00",
+    "2026-10-25 02:30:00 CET": "2026-10-25 01:30:00", "2026-10-25 02:30:00 CEST": "2026-10-25 00:30:00",
+}  # fmt: skip
 
 
 def test_a_time_is_read_in_the_courses_zone_where_it_names_none_and_one_that_cannot_be_read_is_none():
@@ -49,24 +45,27 @@ def test_a_time_is_read_in_the_courses_zone_where_it_names_none_and_one_that_can
 
 def _class(folder: Path, *students: str) -> Path:
     for student in students:
-        (folder / student / LAB).mkdir(parents=True)
-        (folder / student / LAB / f"{LAB}.ipynb").write_text("{}")
+        hand_in(folder, student, "{}")
     return folder
 
 
-def test_a_folder_that_raises_costs_its_student_alone(tmp_path, monkeypatch):
-    _class(tmp_path, "ada", "eve")
-    whole = submissions._find
+def test_an_error_in_what_one_student_has_or_sent_costs_that_student_alone(tmp_path, monkeypatch):
+    def trap(whole, error, whose, *rest):
+        if "mallory" in str(whose):
+            raise error
+        return whole(whose, *rest)
 
-    def trap(folder: Path, student: str, *rest: object):
-        if student == "eve":
-            raise PermissionError(13, "Permission denied")
-        return whole(folder, student, *rest)
-
-    monkeypatch.setattr(submissions, "_find", trap)
-    ada, eve = submissions.find_submissions(tmp_path, LAB)
-    assert ada.notes == ()
-    assert "could not be read: Permission denied" in eve.notes[0]
+    for module, name, error in (
+        (submissions, "_find", PermissionError(13, "Permission denied")),
+        (placing, "collect_student", ZeroDivisionError()),
+    ):
+        monkeypatch.setattr(module, name, partial(trap, getattr(module, name), error))
+    place = _class(tmp_path / "all", "ada", "mallory")
+    ada, mallory = submissions.find_submissions(place, LAB)
+    assert ada.notes == () and "could not be read: Permission denied" in mallory.notes[0]
+    done = gather(place, tmp_path / "submitted", LAB)
+    assert done.students == ("ada",)
+    assert "mallory: what was handed in could not be collected (ZeroDivisionError)." in done.notes
 
 
 def test_names_that_look_the_same_are_two_students_and_it_is_said(tmp_path):
@@ -74,22 +73,6 @@ def test_names_that_look_the_same_are_two_students_and_it_is_said(tmp_path):
     notes = {s.student: " ".join(s.notes) for s in submissions.find_submissions(tmp_path, LAB)}
     assert "two students" in notes["Zo\u00eb"] and "two students" in notes["Zoe\u0308"]
     assert notes["bo"] == ""
-
-
-def test_an_error_nobody_thought_of_costs_its_student_alone(tmp_path, monkeypatch):
-    module = importlib.import_module("autograder.collect.placing")
-    path = _class(tmp_path / "all", "ada", "eve")
-    whole = module.collect_student
-
-    def trap(student, *rest):
-        if student.name == "eve":
-            raise ZeroDivisionError
-        return whole(student, *rest)
-
-    monkeypatch.setattr(module, "collect_student", trap)
-    done = gather(path, tmp_path / "submitted", LAB)
-    assert done.students == ("ada",)
-    assert "eve: what was handed in could not be collected (ZeroDivisionError)." in done.notes
 
 
 def _result(student: str, **other) -> SubmissionResult:
