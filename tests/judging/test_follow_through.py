@@ -1,5 +1,7 @@
 """A slip in an earlier question is paid for once."""
 
+from unittest.mock import Mock
+
 import pytest
 
 from autograder.judging.follow_through import follow_through
@@ -93,23 +95,17 @@ def test_an_earlier_answer_that_never_ends_is_not_called():
 
 def test_why_the_second_run_ended_is_not_hidden_when_nothing_can_be_put_back():
     """Judging took too long within a request, which ends the student's process."""
-    tries = []
+    tries, student = [], Student.local_namespace({"quadruple": lambda x: 5}, "quadruple")
 
     def endless(student):
         tries.append(student(3))
         if len(tries) == 1:
             raise Failed("wrong")
-
-        def gone(request, answer):
-            raise StudentGone("crashed")
-
-        student._rpc.transport.exchange = gone
+        student._rpc.transport.exchange = Mock(side_effect=StudentGone("crashed"))
         raise JudgedTooLong
 
     with pytest.raises(JudgedTooLong):
-        follow_through(endless, COURSES, ["double"])(
-            Student.local_namespace({"quadruple": lambda x: 5}, "quadruple")
-        )
+        follow_through(endless, COURSES, ["double"])(student)
     assert tries == [5, 5]
 
 

@@ -50,15 +50,12 @@ def begun(root: Path, submitted: Path, out: Path, *words: object, verb: str = "g
 
 def finished(out: Path) -> dict[str, str]:
     """student -> the stored result, to the last digit of its running time."""
-    if not (out / ".results.db").exists():
-        return {}
-    database = sqlite3.connect(f"file:{out / '.results.db'}?mode=ro", uri=True, timeout=20)
-    try:
+    with (
+        contextlib.suppress(sqlite3.OperationalError),  # the file or the table is not there yet
+        contextlib.closing(sqlite3.connect(f"file:{out / STORE}?mode=ro", uri=True, timeout=20)) as database,
+    ):
         return dict(database.execute("SELECT student, result FROM results"))
-    except sqlite3.OperationalError:  # the table is not there yet
-        return {}
-    finally:
-        database.close()
+    return {}
 
 
 def wait_for_more(process: subprocess.Popen, out: Path, more: int = 1) -> None:

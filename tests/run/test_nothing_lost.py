@@ -91,11 +91,8 @@ def test_a_full_disk_is_one_sentence_and_leaves_no_half_of_anything_and_the_next
     copy.mkdir()
     course, words, size = frozen, ["-c", RECORD, str(undisturbed), str(small)], "600k"
     if what == "release":  # a bundle needs what lies beside the harness, too
-        course, words, size = (
-            course_root(),
-            ["-m", "autograder.cli", "release", "01", "--out", str(small)],
-            "64k",
-        )
+        course, size = course_root(), "64k"
+        words = ["-m", "autograder.cli", "release", "01", "--out", str(small)]
     try_it = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
     if subprocess.run([*try_it, "mount -t tmpfs none /mnt"], capture_output=True).returncode:
         pytest.skip("a small disk cannot be mounted here")

@@ -5,9 +5,7 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import shutil
-import time
 import tomllib
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,14 +43,6 @@ def runs(pid: int) -> bool:
         return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return False
-
-
-def comes_true(what: Callable[[], bool], seconds: float = 120) -> bool:
-    """Whether it does, within so long."""
-    until = time.monotonic() + seconds
-    while not (now := what()) and time.monotonic() < until:
-        time.sleep(0.02)
-    return now
 
 
 @pytest.fixture(scope="session")

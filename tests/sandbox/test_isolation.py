@@ -13,8 +13,9 @@ import pytest
 from autograder.sandbox.host.session import Zygote
 from autograder.sandbox.host.transport import _process_tree
 from autograder.sandbox.jail import visible
+from tests.fixtures.waiting import until
 
-from .conftest import CELLS, comes_true, runs
+from .conftest import CELLS, runs
 
 pytestmark = pytest.mark.xdist_group("sandbox")
 
@@ -64,8 +65,8 @@ def test_daemons_die_with_the_session_or_the_first_process_which_is_started_agai
                 if first_process_dies:
                     os.killpg(zygote._process.pid, signal.SIGKILL)
                     zygote._process.wait()
-                    assert comes_true(lambda: not any(map(runs, processes)))  # noqa: B023
-            assert comes_true(lambda: not any(map(runs, processes)))  # noqa: B023
+                    until(lambda: not any(map(runs, processes)))  # noqa: B023
+            until(lambda: not any(map(runs, processes)))  # noqa: B023
         with zygote.session() as session:
             assert session.run_cells([("a", "1 + 1")])[0].status == "ok"
 

@@ -16,8 +16,9 @@ from autograder.sandbox.host.launcher import SandboxUnavailable
 from autograder.sandbox.host.session import Cell, Zygote
 from autograder.sandbox.host.student import StudentGone
 from autograder.sandbox.limits import MEBIBYTE
+from tests.fixtures.waiting import until
 
-from .conftest import CELLS, LIMITS, comes_true, runs
+from .conftest import CELLS, LIMITS, runs
 
 pytestmark = pytest.mark.xdist_group("sandbox")
 
@@ -125,7 +126,7 @@ def grow():
     grow = session.student("grow")
     assert grow() == 1
     pid = session._transport.child.pid
-    assert comes_true(lambda: not runs(pid)), "nothing is asked of the child meanwhile"
+    until(lambda: not runs(pid))  # nothing is asked of the child meanwhile
     with pytest.raises(StudentGone, match="memory"):
         grow()
     assert session.status == "out-of-memory"
@@ -145,7 +146,7 @@ def test_the_watchdog_counts_processes_where_the_kernel_does_not_those_that_a_th
     session.run_cells([("one", f"import subprocess, threading, time\n{started}")])
     child = session._transport.child
     assert child.pid in child.process_tree()
-    assert comes_true(lambda: len(child.process_tree()) == 2)
+    until(lambda: len(child.process_tree()) == 2)
     session._transport.limits = replace(LIMITS, processes=5)  # the kernel keeps to what it was told
     many = f"for _ in range(9): {started}\ntime.sleep(9)"
     *_, gone = session._run_cell(Cell(1, "many", many))

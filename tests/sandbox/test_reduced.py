@@ -90,13 +90,11 @@ def inside(folder, closed, tmp_path_factory, containers):
     def inside(source, *container, harness=closed, private=(), last=False):
         """``last``: the program ends before the result is looked at, and starts with the environment as it is."""
         words = [sys.executable, "-m", "tests.fixtures.plain_container", *container, "--"]
-        # only a copy that others cannot enter will do where permissions alone keep files
-        harness = (
-            ["env", f"PYTHONPATH={harness}", sys.executable, "-P"]
-            if "--no-landlock" in container
-            else [sys.executable]
-        )
-        words += [*harness, "-c", PROGRAM, str(folder / "coursekit"), *private]
+        if (
+            "--no-landlock" in container
+        ):  # permissions alone keep files: only a copy that others cannot enter will do
+            words += ["env", f"PYTHONPATH={harness}"]
+        words += [sys.executable, "-P", "-c", PROGRAM, str(folder / "coursekit"), *private]
         key = tuple(words)
         program = None if last else containers.pop(key, None)
         if program is None:
