@@ -139,18 +139,15 @@ def test_an_answer_that_builds_on_an_endless_one_is_endless_too():
 CELL = "import math\nx = 1; y = f(x)\n\n\n@cache\ndef g():\n    return 1\n\n\nfor i in g():\n    while True:\n        pass"
 
 
-def test_of_an_interrupted_cell_all_runs_again_that_stands_before_the_statement():
+def test_of_a_stopped_cell_what_stands_before_or_is_harmless_runs_again():
     rest = {1: "", 2: "import math\n", 7: "import math\nx = 1; y = f(x)\n\n\n", 12: CELL.partition("for")[0]}
     assert {line: part_to_rerun(CELL, line) for line in rest} == rest
     assert part_to_rerun("é = 1; loop()", 1) == ""
     assert part_to_rerun("x = 1\né = 2; loop(\n)", 3) == "x = 1\né = 2; "
-
-
-def test_of_a_cell_that_ended_its_process_the_harmless_part_runs_again():
-    rest = {
+    harmless = {
         "import os\nEPS = 1e-9\nx = f()\nos._exit(0)": "import os\n\nEPS = 1e-09",
         "kept = globals().get('f')\ncheck('f', f)": "kept = globals().get('f')",
         "class A:\n    pass\n\n\nA()": "class A:\n    pass",
         **{"%time f()": "", "f(": "", "# nothing": ""},
     }
-    assert {source: part_to_rerun(source, 0) for source in rest} == rest
+    assert {source: part_to_rerun(source, 0) for source in harmless} == harmless

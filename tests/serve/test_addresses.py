@@ -1,6 +1,5 @@
 """What strangers, and students who try, get from the service: a sentence, and nobody else's anything."""
 
-import json
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote, urlencode
@@ -17,7 +16,6 @@ from tests.fixtures.waiting import until
 from tests.serve.conftest import LAB
 
 HAND_IN = f"/labs/{LAB}/hand-in"
-NO_NUMBERS = ["²", "-1", "1e3", "", "9" * 5000]
 
 
 def handed_in(live: LiveClass, who: str = "ada", content: bytes = NOTEBOOK) -> dict:
@@ -164,7 +162,7 @@ def test_a_notebook_that_is_too_large_is_refused_before_it_is_sent_or_cut_off(li
 
 def test_what_is_no_number_where_one_belongs_is_a_bad_request(live):
     receipt = handed_in(live)["receipt"]
-    for number in NO_NUMBERS:
+    for number in ("²", "-1", "1e3", "", "9" * 5000):
         with sent(live, f"POST {HAND_IN} HTTP/1.1\r\nContent-Length: {number}") as line:
             assert line.recv(1000).startswith(b"HTTP/1.1 400"), number
         answer = live.ask(f"/receipts/{receipt}?wait={quote(number)}", who="ada")
@@ -222,14 +220,9 @@ def test_of_very_many_attempts_the_newest_are_listed_and_the_one_that_counts(liv
     assert listed["left_out"] == 4
 
 
-def test_errors_are_sentences_without_anything_of_the_program(live, monkeypatch):
-    monkeypatch.setattr(live.service.journal, "attempts", lambda *_: 1 / 0)
-    answer = live.ask(f"/labs/{LAB}/attempts", who="ada")
-    assert answer.status == 500
-    assert json.loads(answer.body) == {"message": "Something went wrong here, which is not your fault."}
-
-
-def test_odd_json_is_answered_with_a_sentence_and_commands_nobodys_screen(live):
+def test_odd_json_commands_nobodys_screen_and_errors_are_sentences_without_anything_of_the_program(
+    live, monkeypatch
+):
     handed_in(live)
     requests = f"/labs/{LAB}/requests"
     for body in (b"[" * 60_000, b'{"text": NaN}', b"\xff\xfe"):
@@ -237,6 +230,10 @@ def test_odd_json_is_answered_with_a_sentence_and_commands_nobodys_screen(live):
     assert live.ask(requests, b'{"text": "a\\u202eb\\u001b[31mc\\ud800"}', "ada").status == 201
     [asked] = live.ask(requests, who="ada").json["requests"]
     assert not set(asked["text"]) & set("\u202e\x1b\ud800") and asked["text"].startswith("a")
+    monkeypatch.setattr(live.service.journal, "attempts", lambda *_: 1 / 0)
+    failed = live.ask(f"/labs/{LAB}/attempts", who="ada")
+    assert failed.status == 500
+    assert failed.json == {"message": "Something went wrong here, which is not your fault."}
 
 
 def test_who_asks_more_than_any_page_of_ours_does_is_told_so_and_the_others_are_answered(live, monkeypatch):
