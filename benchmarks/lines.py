@@ -8,10 +8,10 @@ import subprocess
 PARTS = {
     "questions and cards": (("autograder/questions", "notebooks/coursekit/checks"), (), 21_000),
     "harness": (("autograder",), ("autograder/questions", "autograder/systems"), 21_000),
-    "learning systems": (("autograder/systems", "tests/systems"), (), 2_500),
+    "learning systems": (("autograder/systems",), (), 2_500),
     "kit": (("notebooks/coursekit",), ("notebooks/coursekit/checks",), 7_000),
     "labs": (("solutions",), (), 10_600),
-    "tests": (("tests",), ("tests/systems",), 18_500),
+    "tests": (("tests",), (), 18_500),
     "rest": (("benchmarks", "data", "docs"), (), 2_400),
 }
 
