@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 import tempfile
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 os.environ.setdefault("COURSE_SALT", "the tests' salt")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anything of ours is imported
@@ -59,6 +56,7 @@ SLOW_FIXTURES = frozenset({"frozen", "graded", "graded_class", "browser", "serve
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Give this run a folder that other users may enter: the one that all runs share is closed when another run begins."""
+    config.option.loadscopereorder = False  # workers take the tests in the order below
     if config.option.basetemp is None:
         own = Path(tempfile.mkdtemp(prefix="course-tests-"))
         own.chmod(0o755)
@@ -74,7 +72,11 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the slow tests, put groups first, and leave what is marked ``proof`` to a run whose ``-m`` names it: ``make proof``."""
+    """Mark the slow tests, put groups first, and leave what is marked ``proof`` to a run whose ``-m`` names it: ``make proof``.
+
+    ``--dist loadgroup`` keeps tests on one worker whose names end with the same group. pytest-xdist writes the group into an
+    attribute that pytest 9.2 does not read (its issue 1386), so it is written here.
+    """
     if "proof" not in config.getoption("markexpr"):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("proof")])
         items[:] = [item for item in items if not item.get_closest_marker("proof")]
@@ -84,28 +86,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         place = item.nodeid.removeprefix("tests/")
         if place.startswith(SLOW_TESTS) or SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
+        if (group := item.get_closest_marker("xdist_group")) and getattr(config.option, "loadgroup", False):
+            item._id = item._id.parse(f"{item.nodeid}@{group.args[0]}")
 
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the files of an ``xdist_group`` on one worker.
-
-    ``--dist loadgroup`` should, but with pytest 9.2 it silently does not (pytest-xdist issue 1386).
-    """
-    if config.getoption("dist") != "loadgroup":
-        return None
-    from xdist.scheduler import LoadScopeScheduling
-
-    config.option.loadscopereorder = False  # in the order above
-
-    @cache
-    def group_of(path: str) -> str:
-        text = (config.rootpath / Path(path)).read_text(encoding="utf-8")
-        found = re.search(r'xdist_group\("(\w+)"\)', text)
-        return found.group(1) if found else ""
-
-    class ByGroup(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return group_of(nodeid.split("::")[0]) or nodeid
-
-    return ByGroup(config, log)
