@@ -132,13 +132,13 @@ def reached(mutants: list[Mutant]) -> list[list[str]]:
         notes = [Path(folder, str(number)) for number in range(len(mutants))]
         probes = {m: f"{_probe(str(n), m.before)}\n{m.before}" for m, n in zip(mutants, notes, strict=True)}
         with changed(probes):
-            pytest(["-n", "2", "--dist", "loadgroup"], None)
+            pytest(["-n", "2", "--dist", "loadgroup"])
         texts = [note.read_text() if note.exists() else "" for note in notes]
     return [sorted({line.split("::")[0] for line in text.splitlines() if line}) for text in texts]
 
 
-def pytest(words: list[str], seconds: float | None) -> tuple[int, str]:
-    """pytest's status and its lines about failures; -1 when the time is over."""
+def pytest(words: list[str], seconds: float | None = None) -> str:
+    """pytest's lines about failures, its status or the time; "" where it has no complaint."""
     command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", *words]
     process = subprocess.Popen(
         command, cwd=TREE, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -148,18 +148,17 @@ def pytest(words: list[str], seconds: float | None) -> tuple[int, str]:
         text, _ = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, 9)
-        return -1, "time is over"
+        return "time is over"
     failures = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return process.returncode, " | ".join(failures)[:300]
+    return (
+        "" if process.returncode in (0, 5) else " | ".join(failures)[:300] or f"status {process.returncode}"
+    )
 
 
 def noticed(mutant: Mutant, tests: list[str]) -> str:
-    """What notices a change: a test's name or the time; "" where nothing does."""
-    if not tests:
-        return ""
+    """What notices a change; "" where nothing does."""
     with changed({mutant: mutant.after}):
-        status, last = pytest(["-n", "0", "-x", *tests], PATIENCE)
-    return "" if status in (0, 5) else last or f"status {status}"
+        return pytest(["-n", "0", "-x", *tests], PATIENCE) if tests else ""
 
 
 def main() -> None:
