@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from docutils.nodes import make_id
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.course.lab import LabSpec
 from autograder.course.masters import lab_name
 from autograder.course.policy_file import spec as lab_spec
 from autograder.gradebook.final_points import TeacherMarks
-from autograder.gradebook.writer import GradebookWriter, marks_of
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.own_code import MOST_LINES, own_code
 from autograder.pages.places import places_of
 from autograder.pages.render import duration, plain, points, prose, share
+from autograder.pages.report import build_report
 from autograder.results import STATUSES, QuestionResult, SubmissionResult, TestResult
+from autograder.run.term import Entry, Idea, Lab, Student, Term, render_term
 from tests.fixtures.html_reader import read
 
-Make = Callable[..., SubmissionResult]
-HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">\'"&{{ 7 * 7 }}\x1b[31m\x00\u202e'
-
-
-@pytest.fixture
-def writer(spec: LabSpec, tmp_path: Path) -> FeedbackWriter:
-    return FeedbackWriter(spec, tmp_path)
-
-
+HOSTILE = '<script>throw 1</script><img src=x onerror="throw 2">\'"&{{ 7 * 7 }}\x1b[31m\x00\u202e'
 WRONG = "wrong values in what your function returns"
 CODE = """def softmax(scores):
     \"\"\"Scores of any size -> weights.\"\"\"
@@ -42,6 +32,10 @@ CODE = """def softmax(scores):
 """
 
 
+MISSING = "NameError: name 'nump' is not defined"
+HOT = QuestionResult("one_hot", 4, 4, (TestResult("One 1 a row.", True),))
+
+
 def softmax(points: float = 2, **changes: object) -> QuestionResult:
     fields = {
         "tests": (TestResult("Each row sums to one.", False, WRONG), TestResult("Stays finite.", True)),
@@ -49,19 +43,34 @@ def softmax(points: float = 2, **changes: object) -> QuestionResult:
         "hint": "Sum over the **last** axis:\n    `axis=-1`.",
         "error": "in softmax, line 5: return weights / total\nNameError: name 'total' is not defined",
     }
-    return QuestionResult("softmax", points, 6, **{**fields, **changes})  # type: ignore[arg-type]
+    return QuestionResult("softmax", points, 6, **{**fields, **changes})
+
+
+def did_not_run(error: str, **changes: object) -> QuestionResult:
+    tests = (TestResult("Each row sums to one.", False, "the cell that should define it did not run"),)
+    return QuestionResult("softmax", 0, 6, tests, error=error, did_not_run=True, **changes)
 
 
 @pytest.fixture
-def wrong(spec: LabSpec, submit: Callable[..., str], make_result: Make) -> Make:
+def writer(spec, tmp_path):
+    return FeedbackWriter(spec, tmp_path)
+
+
+@pytest.fixture
+def wrong(spec, submit, make_result):
     """``wrong(softmax())``: ada's result with this question, her own code in the notebook."""
 
-    def make(question: QuestionResult, **changes: object) -> SubmissionResult:
-        questions = (QuestionResult("one_hot", 4, 4, (TestResult("One 1 a row.", True),)), question)
+    def make(*questions: QuestionResult, **changes: object) -> SubmissionResult:
         changes = {"notebook": submit(spec, {"softmax": CODE}), **changes}
-        return make_result("ada", questions=questions, **changes)
+        return make_result("ada", questions=questions if questions[1:] else (HOT, *questions), **changes)
 
     return make
+
+
+@pytest.fixture
+def words(writer, wrong):
+    """``words(softmax())``: what ada reads on the page of ``wrong(softmax())``."""
+    return lambda *questions, **changes: read(writer.page(wrong(*questions, **changes))).text
 
 
 def test_what_to_change_comes_first_with_its_cost_its_cause_and_the_line_that_raised(writer, wrong):
@@ -81,9 +90,8 @@ def test_what_to_change_comes_first_with_its_cost_its_cause_and_the_line_that_ra
     assert "<strong>last</strong>" in page and "2 March 2026, 10:00 UTC" in text
 
 
-def test_the_call_that_a_question_forbids_is_marked(writer, wrong):
-    question = softmax(6, misconception=None, hint=None, error="", tests=(), forbidden=("torch.softmax",))
-    text = read(writer.page(wrong(question))).text
+def test_the_call_that_a_question_forbids_is_marked(words):
+    text = words(softmax(6, misconception=None, hint=None, error="", tests=(), forbidden=("torch.softmax",)))
     assert "→ 4 weights = torch.softmax(shifted, 0)" in text and text.count("→") == 1
     assert "without torch.softmax" in text and "A person looks at this; until then your points stand." in text
 
@@ -106,148 +114,121 @@ def test_whatever_a_cell_holds_few_of_its_lines_are_shown(source, error):
 
 
 def test_of_a_long_cell_the_lines_around_the_error_are_shown():
-    lines = [f"x{n} = {n}" for n in range(1, 61)]
+    source = "\n".join(f"x{n} = {n}" for n in range(1, 61))
     question = QuestionResult("softmax", 0, 6, error="in softmax, line 40: x40 = 40\nValueError")
-    shown = own_code([("other", "x"), ("softmax", "\n".join(lines))], question)
-    assert [line.number for line in shown.lines if line.marked] == [40]
-    assert (len(shown.lines), shown.lines[0].gap, shown.more) == (
-        MOST_LINES,
-        True,
-        60 - shown.lines[-1].number,
-    )
-    below = own_code(
-        [("softmax", "def helper():\n    pass\ndef softmax(x):\n    return x")], replace(question, error="")
-    )
+    shown = own_code([("other", "x"), ("softmax", source)], question)
+    assert [line.number for line in shown.lines if line.marked] == [40] and shown.lines[0].gap
+    assert (len(shown.lines), shown.more) == (MOST_LINES, 60 - shown.lines[-1].number)
+    helped = "def helper():\n    pass\ndef softmax(x):\n    return x"
+    below = own_code([("softmax", helped)], replace(question, error=""))
     assert [line.number for line in below.lines] == [3, 4], "helpers above the answer are left out"
     other_line = replace(question, error="in softmax, line 40: y = 1\nValueError")
-    assert not own_code([("softmax", "\n".join(lines))], other_line).error
+    assert not own_code([("softmax", source)], other_line).error
 
 
-def test_one_reason_for_all_tests_is_said_once(writer, wrong):
+def test_one_reason_for_all_tests_is_said_once(words):
     tests = tuple(TestResult(f"Title {number}.", False, "not written yet") for number in range(3))
-    text = read(writer.page(wrong(QuestionResult("softmax", 0, 6, tests, cause="Not written yet.")))).text
+    text = words(QuestionResult("softmax", 0, 6, tests, cause="Not written yet."))
     assert text.lower().count("not written yet") == 1 and "✗" not in text and "def softmax" not in text
     several = (*tests, TestResult("Another.", False, "too slow"))
-    text = read(writer.page(wrong(QuestionResult("softmax", 0, 6, several, cause="Too slow.")))).text
+    text = words(QuestionResult("softmax", 0, 6, several, cause="Too slow."))
     assert text.count("not written yet") == 1 and text.count("✗") == 4
     without_cause = (TestResult("First.", True, "nothing wrong"), TestResult("Second.", False, "too large"))
-    text = read(writer.page(wrong(QuestionResult("softmax", 3, 6, without_cause)))).text
+    text = words(QuestionResult("softmax", 3, 6, without_cause))
     assert "Too large" in text and "Nothing wrong" not in text
 
 
-def test_a_cell_that_did_not_run_shows_its_error_and_no_tests(writer, wrong):
-    tests = (TestResult("Each row sums to one.", False, "the cell that should define it did not run"),)
-    error = "in softmax, line 5: return weights / total\nSyntaxError: invalid syntax"
-    stopped = QuestionResult(
-        "softmax", 0, 6, tests, error=error, cause="Its cell did not run: S", did_not_run=True
+def test_a_cell_that_did_not_run_shows_its_error_and_no_tests(words):
+    stopped = did_not_run(
+        "in softmax, line 5: return weights / total\nSyntaxError: invalid syntax",
+        cause="Its cell did not run: S",
     )
     notes = ("The cell that begins `def softmax(x):` stopped: S",)
-    result = replace(wrong(stopped), status="partly-run", notes=notes, run_notes=notes)
-    text = read(writer.page(result)).text
-    assert "that begins" not in text, "its card names the error"
+    text = words(stopped, status="partly-run", notes=notes, run_notes=notes)
+    assert "that begins" not in text and "✗" not in text, "its card names the error"
     assert "Its cell did not run" in text and "→ 5 return weights / totalSyntaxError: invalid syntax" in text
-    assert "✗" not in text
     assert "holds no output of its checks" in text
 
 
-def test_a_cell_that_stops_several_functions_gives_its_card_the_title(
-    writer: FeedbackWriter, make_result: Make
-) -> None:
-    error = "in cell number 3, line 2: tools = load()\nValueError: no tools"
-    questions = tuple(
-        QuestionResult(name, 0, most, (TestResult("t", False),), error=error, did_not_run=True)
-        for name, most in (("one_hot", 4), ("softmax", 6))
-    )
+def test_a_cell_that_stops_several_functions_gives_its_card_the_title(words):
     cells = [{"cell_type": "code", "metadata": {}, "source": "import tool\ntools = load()"}]
-    text = read(
-        writer.page(make_result("ada", questions=questions, notebook=json.dumps({"cells": cells})))
-    ).text
-    assert "The cell that begins import tool stopped" in text and "−10" in text
-    assert "def softmax" not in text
+    stopped = did_not_run("in cell number 3, line 2: tools = load()\nValueError: no tools")
+    both = replace(stopped, name="one_hot", max_points=4), stopped
+    text = words(*both, notebook=json.dumps({"cells": cells}))
+    assert "The cell that begins import tool stopped" in text and "−10" in text and "def softmax" not in text
     assert "tools = load()ValueError: no tools" in text
     assert "It stops 2 functions: ✗one_hot0 of 4 ✗softmax0 of 6" in text
 
 
-def test_an_error_that_stops_several_functions_is_one_cause(
-    writer: FeedbackWriter, make_result: Make
-) -> None:
-    def question(name: str, most: float, error: str, **changes: object) -> QuestionResult:
-        tests = (TestResult("Each row sums to one.", False),)
-        return QuestionResult(name, 0, most, tests, error=f"in {name}, line 2: x\n{error}", **changes)  # type: ignore[arg-type]
-
-    missing = "NameError: name 'nump' is not defined"
-    together = (question("one_hot", 4, missing), question("softmax", 6, missing))
-    page = writer.page(make_result("ada", questions=together))
+def test_an_error_that_stops_several_functions_is_one_cause(writer, wrong):
+    tests = (TestResult("Each row sums to one.", False),)
+    hot, same = (
+        QuestionResult(name, 0, most, tests, error=f"in {name}, line 2: x\n{MISSING}")
+        for name, most in (("one_hot", 4), ("softmax", 6))
+    )
+    page = writer.page(wrong(hot, same, notebook=""))
     text = read(page).text
-    assert page.count('class="card change"') == 1 and text.count(missing) == 1
+    assert page.count('class="card change"') == 1 and text.count(MISSING) == 1
     assert "2 functions, one error" in text and text.count("name 'nump' is not defined") == 2
     assert "−10" in text and "The same error stops 1 more function: ✗softmax0 of 6" in text
     for other in (
-        question("softmax", 6, "NameError: name 'y' is not defined"),
-        question("softmax", 6, missing, misconception="softmax over queries"),
-        replace(question("softmax", 6, missing), tests=(*together[1].tests, TestResult("Finite.", True))),
+        {"error": "in softmax, line 2: x\nNameError: name 'y' is not defined"},
+        {"misconception": "softmax over queries"},
+        {"tests": (*tests, TestResult("Finite.", True))},
     ):
-        apart = writer.page(make_result("ada", questions=(together[0], other)))
+        apart = writer.page(wrong(hot, replace(same, **other), notebook=""))
         assert apart.count('class="card change"') == 2
 
 
 def test_links_lead_to_the_labs_section_and_the_demo_where_the_course_has_a_site(course_at, tmp_path):
     course_at('site = "https://example.org/course/"')
     lab = lab_spec(lab_name("07"))
-    page = FeedbackWriter(lab, tmp_path).page(
-        SubmissionResult("ada", lab.name, "graded", 0, 20, 0.1, (QuestionResult("padding_mask", 0, 2),))
-    )
-    links = [
-        attributes["href"]
-        for tag, attributes in read(page).tags
-        if tag == "a" and "http" in str(attributes["href"])
-    ]
+    result = SubmissionResult("ada", lab.name, "graded", 0, 20, 0.1, (QuestionResult("padding_mask", 0, 2),))
+    page = read(FeedbackWriter(lab, tmp_path).page(result))
+    links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
     heading = "Question 4 · `padding_mask` ●○○ (5 minutes, 2 points)"
     at = f"https://example.org/course/labs/{lab.name}.html#{make_id(heading)}"
     assert at in links and "https://example.org/course/demos/07_mask_painter.html" in links
-    assert "In the lab: 6 · Masks: what may not be heard, Question 4" in read(page).text
+    assert "In the lab: 6 · Masks: what may not be heard, Question 4" in page.text
     named = places_of(lab_spec(lab_name("03")))["pair_features"]
     assert named.section == "From single words to pairs, Question 5"
     course_at("")
-    assert "In the lab" in FeedbackWriter(lab, tmp_path).page(
-        SubmissionResult("ada", lab.name, "graded", 0, 20, 0.1)
-    )
+    assert "In the lab" in FeedbackWriter(lab, tmp_path).page(replace(result, questions=()))
 
 
-def test_nothing_a_student_wrote_becomes_markup(writer, make_result, wrong, spec, submit):
-    question = QuestionResult(
-        "softmax",
-        0,
-        6,
-        (TestResult("t", False, HOSTILE),),
-        error=f"in softmax, line 1: {HOSTILE}\n{HOSTILE}",
-        hint=HOSTILE,
-    )
-    named = {
-        "notes": ("n", "m"),
-        "run_notes": ("m",),
-        "public_checks": {"softmax": [(True, "c")]},
-        "status": "crashed",
-    }
-    clean = wrong(softmax(forbidden=("torch.softmax",)), **named)
-    hostile = make_result(
-        HOSTILE,
-        questions=(clean.questions[0], question),
-        notebook=submit(spec, {"softmax": HOSTILE}),
-        notes=(HOSTILE,),
-        public_checks={"softmax": [(False, HOSTILE)]},
-        submitted_at=HOSTILE,
-    )
-    marks = TeacherMarks(comments={"softmax": HOSTILE, "why_softmax": HOSTILE})
-    reader = read(writer.page(hostile, marks))
-    allowed = {tag for tag, _ in read(writer.page(clean, marks)).tags}
-    assert {tag for tag, _ in reader.tags} <= allowed
-    assert not any(name.startswith("on") for _, attributes in reader.tags for name in attributes)
-    assert "<script>alert(1)</script>" in reader.text, "shown as text"
-    assert "{{ 7 * 7 }}" in reader.text
-    assert "\x1b" not in reader.text and "\x00" not in reader.text
-    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in reader.tags}
-    policies = [a["content"] for tag, a in reader.tags if a.get("http-equiv") == "Content-Security-Policy"]
+@pytest.fixture
+def pages(writer, wrong, spec, submit, tmp_path):
+    """The pages of a class whose only student, and whose teacher, write this text wherever they can."""
+
+    def pages(text: str) -> dict[str, str]:
+        question = softmax(
+            0, tests=(TestResult("t", False, text),), hint=text, misconception=text,
+            error=f"in softmax, line 1: {text}\n{text}",
+        )  # fmt: skip
+        changes = {"notebook": submit(spec, {"softmax": text}), "submitted_at": text, "notes": (text,)}
+        result = replace(wrong(question, public_checks={"softmax": [(False, text)]}, **changes), student=text)
+        marks = TeacherMarks(comments={"softmax": text, "why_softmax": text})
+        entry = Entry("graded", 3, 20, ideas=(Idea(spec.name, "softmax", text, 9),))
+        labs = (Lab(spec.name, spec.title, 20, ""),)
+        term = Term("Transformers", labs, (Student(text, text, text, {spec.name: entry}),), (text,))
+        return {
+            "feedback": writer.page(result, marks),
+            "report": build_report([result], spec, tmp_path).read_text(encoding="utf-8"),
+            "term": render_term(term, tmp_path),
+        }
+
+    return pages
+
+
+def test_nothing_that_somebody_wrote_becomes_markup(pages):
+    plain, hostile = pages("plain"), pages(HOSTILE)
+    for name in plain:
+        as_usual, page = read(plain[name]), read(hostile[name])
+        assert [tag for tag, _ in page.tags] == [tag for tag, _ in as_usual.tags] and not page.active, name
+        assert "<script>throw 1</script>" in page.text and "{{ 7 * 7 }}" in page.text, "shown as text"
+        assert not {"\x1b", "\x00", "\u202e"} & set(hostile[name])
+        assert ("script" in dict(page.tags)) == (name != "feedback")
+    policies = [a["content"] for _, a in read(plain["feedback"]).tags if a.get("http-equiv")]
     assert policies and "default-src 'none'" in str(policies[0])
 
 
@@ -258,37 +239,32 @@ def test_every_status_has_its_words(writer, make_result):
     assert "0 of 15 points" in text
 
 
-def test_what_the_teacher_entered_is_on_the_page(tmp_path, spec, writer, make_result, course_at):
+def test_what_the_teacher_entered_is_on_the_page(writer, make_result, course_at):
     result = make_result("ada", 4, 2)
-    with GradebookWriter(tmp_path / "gradebook.db", spec) as book:
-        book.write(result)
-        text = read(writer.page(result, marks_of(book.all_marks(), "ada"))).text
+    text = read(writer.page(result)).text
     assert "up to 5 more points" in text and text.index("A person still reads") < text.index("why_softmax")
     marks = TeacherMarks(
         scores={"test_softmax": 5.0, "why_softmax": 4.5},
-        comments={"softmax": "Almost.", "why_softmax": "Nicely put."},
+        comments={"softmax": "Almost.", "why_softmax": "*Nearly*: $\\sqrt{d_k}$.\nA List<int> will do."},
         extra_credit={"test_one_hot": 0.5},
         seconds_late=4800,
         late_penalty=1.0,
     )
-    text = read(writer.page(result, marks)).text
-    assert "13 of 15 points, lateness taken off" in text
-    assert "gave 5 points (the tests gave 2)" in text
-    assert "0.5 points of extra credit" in text
-    assert "1 hour 20 minutes after the due date, which costs 1 point." in text
-    assert "Nicely put." in text and "Almost." in text
-    assert "not been read" not in text
+    page = read(writer.page(result, marks))
+    for words in (
+        "13 of 15 points, lateness taken off",
+        "gave 5 points (the tests gave 2)",
+        "0.5 points of extra credit",
+        "1 hour 20 minutes after the due date, which costs 1 point.",
+        "Almost.",
+        "A List<int> will do.",
+    ):
+        assert words in page.text
+    assert "not been read" not in page.text and "$" not in page.text
+    formulas = [attributes["aria-label"] for tag, attributes in page.tags if tag == "svg"]
+    assert "em" in dict(page.tags) and formulas == ["\\sqrt{d_k}"], "Markdown, as Formgrader promises"
     course_at("[labs.00]\ndue = 2026-03-01T12:00:00\ncloses = 2026-03-01T13:00:00\n")
     assert "after the lab had closed" in read(writer.page(result, marks)).text
-
-
-def test_a_comment_is_markdown_with_formulas_as_formgrader_promises(writer, make_result):
-    comment = "*Nearly*: divide by $\\sqrt{d_k}$.\nA List<int> will do."
-    reader = read(writer.page(make_result("ada"), TeacherMarks(comments={"softmax": comment})))
-    tags = [tag for tag, _ in reader.tags]
-    assert "em" in tags and "svg" in tags
-    assert ("svg", "\\sqrt{d_k}") in [(tag, attributes.get("aria-label")) for tag, attributes in reader.tags]
-    assert "A List<int> will do." in reader.text and "$" not in reader.text
 
 
 def test_code_and_products_are_not_taken_for_emphasis_and_a_very_long_error_is_cut():

@@ -41,7 +41,7 @@ def fits_reads_well_and_loads_nothing(browser: Browser, place: Path) -> None:
     for width in (1366, 390):
         page.set_viewport_size({"width": width, "height": 800})
         for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme)
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
             assert [found for found in serious(page) if found[0] == "color-contrast"] == [], scheme
     assert (complaints, requests) == ([], [place.as_uri()])
@@ -71,7 +71,7 @@ def test_the_first_cause_stands_in_the_first_screen_and_a_typical_page_prints_on
     page.goto(path.as_uri())
     for width, height in ((1280, 800), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
-        assert page.locator(".cause").first.bounding_box()["y"] < height - 60, width  # type: ignore[index]
+        assert page.locator(".cause").first.bounding_box()["y"] < height - 60, width
     assert page.locator(".code .marked").count() == 1
     sheets = page.pdf(format="A4", prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b", sheets)) == 1
