@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import nbformat
 import pytest
@@ -25,69 +23,66 @@ from autograder.nbgrader_plugin.formgrader import address_of, configure
 from autograder.nbgrader_plugin.settings import apply_to
 from autograder.pages import clean_html as clean_html_module
 from autograder.pages.clean_html import cell_html, clean_html
+from tests.fixtures.html_reader import read
 from tests.fixtures.nbgrader_course import cell
 
 #: One a line.
 ATTACKS = tuple(Path(__file__).with_name("attacks.txt").read_text(encoding="utf-8").splitlines())
 
 
-class Elements(HTMLParser):
-    """What a browser would find: elements, and those attributes and addresses that run or fetch something."""
-
-    def __init__(self, page: str):
-        super().__init__()
-        self.elements: list[str] = []
-        self.active: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.elements.append(tag)
-        for name, value in attributes:
-            if name.startswith("on") or "attack" in (value or "") or (value or "").startswith("javascript:"):
-                self.active.append(f"{tag} {name}={value}")
+def settings(folder: Path) -> Config:
+    return PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
 
 
-def project(tmp_path: Path) -> Config:
-    return PyFileConfigLoader("nbgrader_config.py", path=str(course_root())).load_config()
+def project(_: Path) -> Config:
+    return settings(course_root())
 
 
-def graded_folder(tmp_path: Path) -> Config:
-    (tmp_path / "gradebook.db").touch()
-    return PyFileConfigLoader("nbgrader_config.py", path=str(configure(tmp_path))).load_config()
+def graded_folder(folder: Path) -> Config:
+    (folder / "gradebook.db").touch()
+    return settings(configure(folder))
 
 
 def notebook(texts: tuple[str, ...]) -> nbformat.NotebookNode:
     """An answer, a written answer and outputs that hold these texts."""
-    both = "\n\n".join(texts)
+    both, output = "\n\n".join(texts), nbformat.v4.new_output
     answer = cell("code", "x = 1", "q1", solution=True)
-    kinds: tuple[dict[str, Any], ...] = (
-        {"text/html": both},
-        {"text/markdown": both},
-        {"image/svg+xml": both},
-        {"text/latex": both},
-        {"text/plain": both},
+    kinds = (
+        "text/html",
+        "text/markdown",
+        "image/svg+xml",
+        "text/latex",
+        "text/plain",
+        "application/javascript",
     )
-    answer.outputs = [nbformat.v4.new_output("display_data", data) for data in kinds]
+    answer.outputs = [output("display_data", {kind: both}) for kind in kinds]
     answer.outputs += [
-        nbformat.v4.new_output("stream", text=both),
-        nbformat.v4.new_output("error", ename=both, evalue=both, traceback=[both]),
-        nbformat.v4.new_output("display_data", {"application/javascript": both}),
+        output("stream", text=both),
+        output("error", ename=both, evalue=both, traceback=[both]),
     ]
     written = cell("markdown", both, "w1", 2, solution=True, score=1)
     other = nbformat.v4.new_markdown_cell(both)
     return nbformat.v4.new_notebook(cells=[answer, written, other, nbformat.v4.new_raw_cell(both)])
 
 
-def page(config: Config, texts: tuple[str, ...]) -> str:
+def page(config: Config, *texts: str) -> str:
     """Formgrader's page of a notebook that holds these texts: its own settings first, the course's after them."""
     whole = formgrader.FormgradeExtension().build_extra_config()
     whole.merge(config)
     assert whole.HTMLExporter.template_name == "formgrade"
-    resources = {
-        "base_url": "", "index": 0, "total": 1, "notebook_id": "n", "assignment_id": "a", "submission_id": "s",
-        "student": "ada", "first_name": "", "last_name": "", "notebook_path": "n",
-        "nbgrader": {"score": 0, "max_score": 0, "late_penalty": 0, "student": "ada", "assignment": "a", "notebook": "n"},
-    }  # fmt: skip
+    names = (
+        "base_url",
+        "notebook_id",
+        "assignment_id",
+        "submission_id",
+        "student",
+        "first_name",
+        "last_name",
+        "notebook_path",
+    )
+    numbers = {"score": 0, "max_score": 0, "late_penalty": 0}
+    resources = {**dict.fromkeys(names, "x"), "index": 0, "total": 1}
+    resources["nbgrader"] = {**numbers, "student": "ada", "assignment": "a", "notebook": "n"}
     made, _ = HTMLExporter(config=whole).from_notebook_node(notebook(texts), resources=resources)
     return made
 
@@ -95,75 +90,63 @@ def page(config: Config, texts: tuple[str, ...]) -> str:
 @pytest.mark.parametrize("configured", [project, graded_folder])
 def test_nothing_of_a_students_runs_or_is_fetched(tmp_path, configured):
     config = configured(tmp_path)
-    plain, attacked = (Elements(page(config, texts)) for texts in (("harmless",), ATTACKS))
+    plain, attacked = read(page(config, "harmless")), read(page(config, *ATTACKS))
     assert attacked.active == plain.active
     for element in ("script", "iframe", "form", "input", "style", "link", "object", "svg", "base", "meta"):
-        assert attacked.elements.count(element) == plain.elements.count(element), element
+        assert [tag for tag, _ in attacked.tags].count(element) == [tag for tag, _ in plain.tags].count(
+            element
+        ), element
 
 
-def test_honest_markdown_tables_pictures_and_cards_are_shown(tmp_path):
-    texts = (
+def test_honest_markdown_tables_pictures_cards_and_formulas_are_shown_without_mathjax(tmp_path):
+    card = cards.checked(Verdict("q1", (Mark("It sums to one.", False, "divide by the sum"),)), 0, 3)
+    made = page(
+        project(tmp_path),
         "## Why\n\nBecause $a < b$ and **softmax** does.\n\n* one\n* two",
         "| a | b |\n|---|---|\n| 1 | 2 |",
         "<table class='dataframe'><tr><th>word</th><td style='color: red'>the</td></tr></table>",
         "<img src='data:image/png;base64,AAAA'>",
         "```python\nfor word in words:\n    pass\n```",
+        r"Because $\sqrt{d_k}$ and $$\begin{aligned} a &= b \\ c &= d \end{aligned}$$",
+        r"$\nothing{x}$",
+        "![](attachment:gone.png)",
+        card._repr_mimebundle_()["text/html"],
     )
-    made = page(project(tmp_path), texts)
     for shown in (
         "<h2>Why", "<strong>softmax</strong>", "<li>two</li>", "<th>word</th>", "<td>2</td>", "color: red",
         'src="data:image/png;base64,AAAA"', '<span class="k">for</span>', 'aria-label="a &lt; b"',
+        r'aria-label="\sqrt{d_k}"', 'aria-label="a  = b"', 'aria-label="c  = d"', r"<code>\nothing{x}</code>",
+        "gone.png", "It sums to one.", "divide by the sum", "signal",
     ):  # fmt: skip
         assert shown in made
-    assert made.count('<span class="k">for</span>') >= 2 and '<span class="mi">1</span>' in made, (
-        "a cell, a text"
-    )
-    card = cards.checked(Verdict("q1", (Mark("It sums to one.", False, "divide by the sum"),)), 0, 3)
-    made = page(project(tmp_path), (card._repr_mimebundle_()["text/html"],))
-    assert "It sums to one." in made and "divide by the sum" in made
+    assert made.count('<span class="k">for</span>') >= 2, "in a cell and in an output"
+    assert '<span class="mi">1</span>' in made and made.count('<path d="M') >= 3 and "cdnjs" not in made
     assert "--ck-ink" not in made.split("Student's answer")[1].split("<pre>")[0]
-
-
-def test_the_page_draws_formulas_itself_and_loads_no_mathjax(tmp_path):
-    texts = (r"Because $\sqrt{d_k}$ and $$\begin{aligned} a &= b \\ c &= d \end{aligned}$$", r"$\nothing{x}$")
-    made = page(project(tmp_path), texts)
-    for tex in (r"\sqrt{d_k}", "a  = b", "c  = d"):
-        assert f'aria-label="{tex}"' in made
-    assert made.count('<path d="M') >= 3
-    assert r"<code>\nothing{x}</code>" in made
-    assert "cdnjs" not in made and "signal" in made
 
 
 def test_a_formula_in_a_pictures_name_stays_text():
     made = cell_html('![$x$ onerror=attack() "](data:image/png;base64,AAAA)\n\n$y$')
     assert 'alt="x onerror=attack() &quot;"' in made and made.count("<svg") == 1
-    assert Elements(made).active == ['img alt=x onerror=attack() "']
+    assert read(made).active == ['img alt=x onerror=attack() "']
 
 
 MARKUP = {
-    "<b>": 9_000,
-    "<div><i>": 5_000,
-    "<script": 60_000,
-    "<title>x": 9_000,
-    "<": 300_000,
-    "<td style='a": 30_000,
-}
+    "<b>": 9_000, "<div><i>": 5_000, "<script": 60_000, "<title>x": 9_000, "<": 300_000, "<td style='a": 30_000,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("markup", "times"), MARKUP.items())
 def test_markup_that_would_hold_up_its_reader_is_shown_as_it_was_typed(markup, times):
     shown = clean_html(markup * times)
-    assert shown.startswith("<pre>&lt;") and len(shown) < 400_000 and Elements(shown).elements == ["pre"]
+    assert shown.startswith("<pre>&lt;") and len(shown) < 400_000 and read(shown).tags == [("pre", {})]
 
 
-def test_a_pasted_picture_is_shown_and_a_missing_one_is_named(tmp_path):
+def test_a_pasted_picture_is_shown_and_a_missing_one_is_named():
     picture = {"a b.png": {"image/png": "AAAA"}}
-    made = cell_html(
-        "![mine](attachment:a%20b.png) ![](attachment:gone.png) ![](https://attack.example/x.png)", picture
-    )
+    texts = "![mine](attachment:a%20b.png)", "![](attachment:gone.png)", "![](https://attack.example/x.png)"
+    made = cell_html(" ".join(texts), picture)
     assert '<img src="data:image/png;base64,AAAA" alt="mine">' in made and made.count("<img") == 1
-    assert "not in the notebook: gone.png]" in made and not Elements(made).active
-    assert "gone.png" in page(project(tmp_path), ("![](attachment:gone.png)",))
+    assert "not in the notebook: gone.png]" in made and not read(made).active
 
 
 LONG = {
@@ -176,7 +159,7 @@ LONG = {
 def test_what_would_hold_up_a_reader_of_code_or_output_is_shown_plainly(tmp_path, text, monkeypatch):
     """Without the limits these take from half a minute to hours."""
     monkeypatch.setattr(clean_html_module, "_MOST_FORMULAS", 30)
-    made = page(project(tmp_path), (LONG[text],))
+    made = page(project(tmp_path), LONG[text])
     assert made.count("<svg") <= 30 and "ansi-red" not in made
     assert len(made) > len(LONG[text]) / 10
 
@@ -196,22 +179,18 @@ def test_a_large_table_is_shown_as_a_table():
 
 NAME = '<img src=x onerror=alert(1)>"; alert(2); "'
 PAGES = (
-    "manage_students_assignments.tpl",
-    "manage_students_notebook_submissions.tpl",
-    "manage_submissions.tpl",
-    "gradebook_notebook_submissions.tpl",
-    "gradebook_notebooks.tpl",
-)
+    "manage_students_assignments", "manage_students_notebook_submissions", "manage_submissions",
+    "gradebook_notebook_submissions", "gradebook_notebooks",
+)  # fmt: skip
 
 
 def test_no_page_runs_what_stands_in_a_name(monkeypatch):
     monkeypatch.setattr(formgrader, "Environment", formgrader.Environment)
     apply_to(Config())
     environment = formgrader.Environment(loader=FileSystemLoader([handlers.template_path]))
+    names = dict.fromkeys(("student_id", "assignment_id", "notebook_id", "course_dir"), NAME)
     for page in PAGES:
-        text = environment.get_template(page).render(
-            student_id=NAME, assignment_id=NAME, notebook_id=NAME, base_url="", course_dir=NAME
-        )
+        text = environment.get_template(f"{page}.tpl").render(base_url="", **names)
         assert "&lt;img src=x" in text and "<img src=x" not in text, page
         assert '"; alert(2)' not in text and "<script src=" in text, page
 
@@ -220,8 +199,7 @@ def test_no_page_runs_what_stands_in_a_name(monkeypatch):
 def test_the_gradebook_that_is_opened_is_the_one_in_the_folder(tmp_path, name):
     out = tmp_path / name
     out.mkdir()
-    (out / "gradebook.db").touch()
-    config = PyFileConfigLoader("nbgrader_config.py", path=str(configure(out))).load_config()
+    config = graded_folder(out)
     with create_engine(config.CourseDirectory.db_url).begin() as opened:  # as nbgrader's gradebook does
         opened.execute(sql("CREATE TABLE somebody (name TEXT)"))
     assert (out / "gradebook.db").stat().st_size > 0
