@@ -88,4 +88,3 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.slow)
         if (group := item.get_closest_marker("xdist_group")) and getattr(config.option, "loadgroup", False):
             item._id = item._id.parse(f"{item.nodeid}@{group.args[0]}")
-
