@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import jwt
 from jwcrypto.jwk import JWK
 
+from autograder.serve.journal import Attempt
 from tests.fixtures.live_class import Answer, LiveClass
 from tests.systems.fake_site import FakeSite, recorded
 
@@ -17,15 +18,13 @@ CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 AGS = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 ROLE = "http://purl.imsglobal.org/vocab/lis/v2/membership#"
 DEPLOYMENT, COURSE, LINK = CLAIM + "deployment_id", CLAIM + "context", CLAIM + "resource_link"
+ROLES, EXT = CLAIM + "roles", CLAIM + "ext"
 SCORES = "POST /items/9/scores"
 #: user -> user name, role
 PEOPLE = {
-    "3": ("ada", "Learner"),
-    "4": ("bo", "Learner"),
-    "5": ("prof", "Instructor"),
-    "6": ("mentor", "Mentor"),
+    "3": ("ada", "Learner"), "4": ("bo", "Learner"), "5": ("prof", "Instructor"), "6": ("mentor", "Mentor"),
     "7": ("left", "Learner"),
-}
+}  # fmt: skip
 KEY = JWK.generate(kty="RSA", size=2048, kid="1", alg="RS256", use="sig")
 #: What course.toml says of it.
 POLICY = """
@@ -47,7 +46,7 @@ class Platform(FakeSite):
 
     def __init__(self, live: LiveClass) -> None:
         super().__init__()
-        self.live, self.refuses = live, 0
+        self.live, self.service, self.refuses = live, live.service, 0
         self.scores: list[dict[str, Any]] = []
         self.grades: dict[str, tuple[float | None, str, int]] = {}
         members = [
@@ -74,7 +73,7 @@ class Platform(FakeSite):
         (name, role), now = PEOPLE[user], int(time.time())
         claims = {
             **recorded("lti_claims"), "sub": user, "nonce": wish["nonce"], "iat": now, "exp": now + 60, "email": f"{name}@uni.edu",
-            CLAIM + "roles": [ROLE + role], CLAIM + "ext": {"user_username": name}, **changed,
+            ROLES: [ROLE + role], EXT: {"user_username": name}, **changed,
         }  # fmt: skip
         signing = key.export_to_pem(private_key=True, password=None)
         form = {"state": wish["state"], "id_token": jwt.encode(claims, signing, "RS256", {"kid": kid})}
@@ -94,6 +93,25 @@ class Platform(FakeSite):
         session = self.launch(user, **changed).headers["set-cookie"].split(";")[0]
         xsrf = self.live.ask("/", Cookie=session).headers["set-cookie"].split(";")[0]
         return {"Cookie": f"{session}; {xsrf}", "X_XSRFToken": xsrf.partition("=")[2]}
+
+    @property
+    def known(self) -> dict[str, str]:
+        """Who is who in the class: user -> name."""
+        people = self.service.journal.notes(self.service.part.people)
+        return {user: one["student"] for user, one in people.items()}
+
+    def minute(self) -> None:
+        """What the sender does in a minute."""
+        part = self.service.part
+        part._look()
+        while not part._changed.empty():
+            part._try(part._changed.get())
+
+    def hand_in(self, student: str, content: bytes = b"", *, right: bool = True) -> Attempt:
+        """Somebody hands in, and has a verdict; then a minute passes."""
+        attempt = self.live.hand_in(student, content, right)
+        self.minute()
+        return attempt
 
     def _token(self, asked: dict[str, Any]) -> dict[str, Any]:
         [key] = self.live.ask("/lti/keys").json["keys"]

@@ -34,17 +34,6 @@ class FakeSite:
         self.headers: dict[str, str] = {}
         self._one_at_a_time = threading.Lock()
 
-    def answer(
-        self, method: str, path: str, fields: dict[str, Any], files: dict[str, bytes]
-    ) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers and content for a request."""
-        name = fields.get("wsfunction") or f"{method} {path}"
-        self.asked.append((name, fields, files))
-        found = self.answers[name]
-        found = found(fields) if callable(found) else found
-        status, headers, content = found if isinstance(found, tuple) else (200, {}, found)
-        return status, headers, content if isinstance(content, bytes) else json.dumps(content).encode()
-
     def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:
         """What ``requests`` calls in place of a connection."""
         address, body = urlsplit(request.url or ""), request.body or b""
@@ -57,11 +46,15 @@ class FakeSite:
         texts |= dict(parse_qsl(address.query)) | (json.loads(body) if kind.endswith("+json") else {})
         assert files.keys() <= {"file"}
         contents = {one.filename: one.body for some in files.values() for one in some}
+        name = texts.get("wsfunction") or f"{request.method} {address.path}"
         with self._one_at_a_time:
             self.headers = dict(request.headers)
-            status, headers, content = self.answer(request.method or "", address.path, texts, contents)
+            self.asked.append((name, texts, contents))
+            found = self.answers[name]
+            found = found(texts) if callable(found) else found
+        status, headers, content = found if isinstance(found, tuple) else (200, {}, found)
         answer = requests.Response()
-        answer.status_code, answer.raw, answer.url = status, io.BytesIO(content), str(request.url)
-        answer.request = request
+        answer.status_code, answer.request, answer.url = status, request, str(request.url)
+        answer.raw = io.BytesIO(content if isinstance(content, bytes) else json.dumps(content).encode())
         answer.headers.update(headers)
         return answer

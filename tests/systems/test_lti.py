@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from jwcrypto.jwk import JWK
@@ -16,10 +15,20 @@ from requests.adapters import HTTPAdapter
 from autograder.course.policy_file import class_list, course_file, spec
 from autograder.errors import UserError
 from autograder.run.recorder import open_gradebook
-from autograder.serve.journal import Attempt
 from autograder.systems.lti import _LIST, Lti, place_of, policy_of, private_key
-from tests.fixtures.live_class import NOTEBOOK, LiveClass, addresses
-from tests.systems.fake_platform import AGS, CLAIM, COURSE, DEPLOYMENT, LINK, POLICY, ROLE, Platform
+from tests.fixtures.live_class import NOTEBOOK, addresses
+from tests.systems.fake_platform import (
+    AGS,
+    CLAIM,
+    COURSE,
+    DEPLOYMENT,
+    EXT,
+    LINK,
+    POLICY,
+    ROLE,
+    ROLES,
+    Platform,
+)
 
 LAB = "00_warm_up"
 QUESTION, MOST = spec(LAB).questions[0]
@@ -29,58 +38,41 @@ FULL = spec(LAB).max_score / (spec(LAB).max_score + WRITTEN)
 
 
 @pytest.fixture
-def live(tmp_path: Path, course_at, monkeypatch) -> Iterator[LiveClass]:
+def platform(tmp_path, course_at, monkeypatch) -> Iterator[Platform]:
+    """The learning system of a running class."""
     monkeypatch.setenv("COURSE_ROSTER", "")
     course_at(POLICY)
-    with addresses(tmp_path / "out", LAB, part=Lti) as running:
-        yield running
+    with addresses(tmp_path / "out", LAB, part=Lti) as live:
+        made = Platform(live)
+        monkeypatch.setattr(HTTPAdapter, "send", made.send)
+        yield made
     class_list.cache_clear()
 
 
-@pytest.fixture
-def platform(live, monkeypatch) -> Platform:
-    made = Platform(live)
-    monkeypatch.setattr(HTTPAdapter, "send", made.send)
-    return made
+def overrule(platform: Platform, student: str) -> None:
+    what = {"question": QUESTION, "points": 0.0, "why": "It is copied."}
+    platform.service.journal.log("prof", "overrule", LAB, student, **what)
 
 
-def minute(live: LiveClass) -> None:
-    """What the sender does in a minute."""
-    part = live.service.part
-    part._look()
-    while not part._changed.empty():
-        part._try(part._changed.get())
-
-
-def hand_in(live: LiveClass, student: str, content: bytes = b"", *, right: bool = True) -> Attempt:
-    """Somebody hands in, and has a verdict; then a minute passes."""
-    attempt = live.hand_in(student, content, right)
-    minute(live)
-    return attempt
-
-
-def overrule(live: LiveClass, student: str) -> None:
-    live.service.journal.log("prof", "overrule", LAB, student, question=QUESTION, points=0.0, why="It is copied.")  # fmt: skip
-
-
-def test_a_launch_a_hand_in_and_the_points_in_the_gradebook(live, platform):
+def test_a_launch_a_hand_in_and_the_points_in_the_gradebook(platform):
     """From the page, then better from JupyterLab; what has not changed is not sent again."""
+    live = platform.live
 
-    def hand_in_by(content: bytes, right: bool, **headers: str) -> None:
+    def hand_in(content: bytes, right: bool, **headers: str) -> None:
         assert live.ask(f"/labs/{LAB}/hand-in", content, **headers).status == 201
         attempt = live.service.queue.take()
         assert attempt is not None and attempt.student == "ada"
         live.judge(attempt, right)
-        minute(live)
+        platform.minute()
         live.service.queue.done(attempt, 0.1)
 
     browser = platform.browser("3")
-    hand_in_by(NOTEBOOK, False, **browser)
+    hand_in(NOTEBOOK, False, **browser)
     form = {"Cookie": browser["Cookie"], "Content_Type": "application/x-www-form-urlencoded"}
     page = live.ask("/lti/link", f"_xsrf={browser['X_XSRFToken']}".encode(), **form)
     token = page.body.decode().split("/in/")[1].split("&")[0]
-    hand_in_by(NOTEBOOK + b" ", True, Authorization=f"Bearer {token}")
-    hand_in_by(NOTEBOOK + b"  ", False, Authorization=f"Bearer {token}")
+    hand_in(NOTEBOOK + b" ", True, Authorization=f"Bearer {token}")
+    hand_in(NOTEBOOK + b"  ", False, Authorization=f"Bearer {token}")
     first, second = platform.scores
     assert first["scoreGiven"] == 0 and f"{QUESTION}: 0 of {MOST:g} (off by one)" in first["comment"]
     assert platform.grades["3"][0] == pytest.approx(FULL) and f"{MOST:g} of {MOST:g}" in second["comment"]
@@ -104,157 +96,150 @@ REFUSED = {
     "another course": ({COURSE: {"id": "3"}}, "belongs to course 3"),
     "another link": ({LINK: {"id": "8"}}, 'writes 00 = "8"'),
     "a role that is a learner's": (
-        {CLAIM + "roles": [ROLE.replace("#", "/Learner#") + "Instructor"]},
-        "neither a student nor a teacher",
+        {ROLES: [ROLE.replace("#", "/Learner#") + "Instructor"]},
+        "neither a student",
     ),
-    "no place in the course": ({CLAIM + "roles": [ROLE + "Mentor"]}, "neither a student nor a teacher"),
+    "no place in the course": ({ROLES: [ROLE + "Mentor"]}, "neither a student nor a teacher"),
     "a nonce that is not ours": ({"nonce": "abc"}, "used before, or is too old"),
 }
 
 
-def test_a_launch_that_is_not_good_is_refused_in_a_sentence(live, platform):
+def test_a_launch_that_is_not_good_is_refused_in_a_sentence(platform):
     for why, (changed, sentence) in REFUSED.items():
         answer = platform.launch("3", **changed)
         assert answer.status in (403, 404) and "set-cookie" not in answer.headers, why
         assert sentence in answer.json["message"] and ". " not in answer.json["message"], why
-    elsewhere = live.ask("/lti/login?iss=https://elsewhere&login_hint=1&client_id=tool")
+    elsewhere = platform.live.ask("/lti/login?iss=https://elsewhere&login_hint=1&client_id=tool")
     assert elsewhere.status == 403 and "no learning system" in elsewhere.json["message"]
     form, cookie = platform.form("3")
     for other in ("", platform.form("3")[1]):
         refused = platform.post(form, other)
         assert refused.status == 403 and "did not begin this launch" in refused.json["message"]
-    assert not live.service.journal.notes(live.service.part.people)
+    assert not platform.known
     assert platform.post(form, cookie).status == 302
     again = platform.post(form, cookie)
     assert again.status == 403 and "used before" in again.json["message"]
 
 
-def test_teachers_see_the_room_and_the_learning_systems_class_list_and_are_never_scored(live, platform):
+def test_teachers_see_the_room_and_the_learning_systems_class_list_and_are_never_scored(platform):
     answer = platform.launch("5", aud=["tool"])
     assert (answer.status, answer.headers["location"]) == (302, f"/room/{LAB}")
     browser, student = platform.browser("5"), platform.browser("3")
     members, platform.answers["GET /members"] = platform.answers["GET /members"], (500, {}, {})
-    live.service.part._try(_LIST)
-    assert "class list cannot be used: it answers with status 500." in live.service.trouble
+    platform.service.part._try(_LIST)
+    assert "class list cannot be used: it answers with status 500." in platform.service.trouble
     platform.answers["GET /members"] = members
-    live.service.part._try(_LIST)
+    platform.service.part._try(_LIST)
     assert [(one.student, one.name) for one in class_list().people] == [("ada", "Ada"), ("bo", "Bo")]
-    listed = live.ask(f"/team/{LAB}/state", **browser).json["students"]
+    listed = platform.live.ask(f"/team/{LAB}/state", **browser).json["students"]
     assert [row["student"] for row in listed] == ["ada", "bo"]
-    assert live.ask(f"/team/{LAB}/state", **student).status == 403
-    hand_in(live, "prof")
-    hand_in(live, "ada", NOTEBOOK + b" ")
+    assert platform.live.ask(f"/team/{LAB}/state", **student).status == 403
+    platform.hand_in("prof")
+    platform.hand_in("ada", NOTEBOOK + b" ")
     assert [score["userId"] for score in platform.scores] == ["3"]
     assert place_of(["http://purl.imsglobal.org/vocab/lis/v2/institution/person#Instructor"]) == ""
 
 
-def test_points_that_do_not_arrive_are_named_and_arrive_later_or_at_the_next_start(live, platform):
+def test_points_that_do_not_arrive_are_named_and_arrive_later_or_at_the_next_start(platform):
     platform.launch("3"), platform.launch("4")
     said = "have not reached the learning system: it answers with status"
     for student, status in (("ada", 503), ("bo", 400), ("ada", 302)):
         platform.refuses = status
-        hand_in(live, student, NOTEBOOK + f"{student}{status}".encode(), right=status != 503)
-        assert f"The points of {student} {said} {status}" in live.service.trouble
+        platform.hand_in(student, NOTEBOOK + f"{student}{status}".encode(), right=status != 503)
+        assert f"The points of {student} {said} {status}" in platform.service.trouble
         platform.refuses = 0
-        minute(live)
-        assert not live.service.trouble
+        platform.minute()
+        assert not platform.service.trouble
     assert set(platform.grades) == {"3", "4"}
-    overrule(live, "bo")
-    live.service.part = Lti(live.service)  # the next start
-    live.service.part.start()
+    overrule(platform, "bo")
+    platform.service.part = Lti(platform.service)  # the next start
+    platform.service.part.start()
     end = time.monotonic() + 60
     while "copied" not in platform.grades["4"][1]:
         assert time.monotonic() < end
         time.sleep(0.02)
-    live.service.part.close()
-    assert not live.service.part._thread.is_alive()
+    platform.service.part.close()
+    assert not platform.service.part._thread.is_alive()
 
 
-def test_what_the_team_decides_and_lateness_count(live, platform, course_at):
+def test_what_the_team_decides_and_lateness_count(platform, course_at):
     platform.launch("3")
     due = datetime.now(UTC) - timedelta(hours=1)
     course_at(f"{POLICY}[late]\npercent_per_day = 10\n[labs.00]\ndue = {due:%Y-%m-%dT%H:%M:%S}Z\n")
-    hand_in(live, "ada")
+    platform.hand_in("ada")
     points, comment, _ = platform.grades["3"]
     assert points == pytest.approx(0.9 * FULL) and "Lateness takes off" in comment
-    overrule(live, "ada")
-    minute(live)
+    overrule(platform, "ada")
+    platform.minute()
     less = (spec(LAB).max_score - MOST) / spec(LAB).max_score
     points, comment, _ = platform.grades["3"]
     assert points == pytest.approx(0.9 * FULL * less, abs=0.001) and "It is copied." in comment
 
 
-def test_what_a_person_enters_for_a_written_answer_is_sent_while_its_attempt_counts(live, platform):
+def test_what_a_person_enters_for_a_written_answer_is_sent_while_its_attempt_counts(platform):
     platform.launch("3")
-    attempt, out = hand_in(live, "ada", right=False), live.service.options.out
+    attempt, out = platform.hand_in("ada", right=False), platform.service.options.out
     assert "not read yet" in platform.grades["3"][1]
+    result = replace(
+        platform.service.journal.result(attempt), student="ada", submitted_at=attempt.received_at
+    )
     with open_gradebook(LAB, out) as gradebook:
-        gradebook.write(
-            replace(live.service.journal.result(attempt), student="ada", submitted_at=attempt.received_at)
-        )
+        gradebook.write(result)
     with sqlite3.connect(out / "gradebook.db") as database:
         database.execute("UPDATE grade SET manual_score = 1, needs_manual_grade = 0 WHERE auto_score IS NULL")
         database.execute("UPDATE comment SET manual_comment = 'Well said.'")
-    minute(live)
+    platform.minute()
     points, comment, _ = platform.grades["3"]
     read = len(spec(LAB).written)
     assert points == pytest.approx(read / (spec(LAB).max_score + WRITTEN)) and "Well said." in comment
     time.sleep(1.1)  # an attempt's time has whole seconds
-    hand_in(live, "ada", NOTEBOOK + b" ")
+    platform.hand_in("ada", NOTEBOOK + b" ")
     points, comment, _ = platform.grades["3"]
     assert points == pytest.approx(FULL) and "not read yet" in comment and "Well said." not in comment
 
 
 def test_points_that_a_student_may_not_see_or_the_gradebook_has_no_column_for_are_not_sent(
-    live, platform, course_at
+    platform, course_at
 ):
     platform.launch("3", **{AGS: None})
-    hand_in(live, "ada")
-    assert "allow grades there" in live.service.trouble
+    platform.hand_in("ada")
+    assert "allow grades there" in platform.service.trouble
     course_at(f'{POLICY}[live]\nverdicts = "pass or fail"\n')
     platform.launch("4")
-    hand_in(live, "bo", NOTEBOOK + b" ")
+    platform.hand_in("bo", NOTEBOOK + b" ")
     assert not platform.grades
     course_at(POLICY)
-    minute(live)
+    platform.minute()
     assert set(platform.grades) == {"3", "4"}
 
 
 def test_the_courses_own_list_says_who_somebody_is_and_nobody_comes_in_as_another(
-    live, platform, course_at, monkeypatch
+    platform, course_at, monkeypatch
 ):
     monkeypatch.delenv("COURSE_ROSTER")
     course_at(POLICY, "student,name,username,ID number\nlovelace,Ada,ada,S1\nbo,Bo,bdiaz,S2\n")
     platform.launch("3")
-    assert [one["student"] for one in live.service.journal.notes(live.service.part.people).values()] == [
-        "lovelace"
-    ]
-    live.service.part._fetch_list()
-    assert not live.service.part.list_path.exists(), "the course has its own list"
+    assert platform.known == {"3": "lovelace"}
+    platform.service.part._fetch_list()
+    assert not platform.service.part.list_path.exists(), "the course has its own list"
     assert platform.launch("4").status == 409, "a user name that resembles a classmate's folder"
-    taken = platform.launch("4", **{CLAIM + "ext": {"user_username": "ada"}})
+    taken = platform.launch("4", **{EXT: {"user_username": "ada"}})
     assert taken.status == 409 and "Somebody else is called lovelace" in taken.json["message"]
     course_at(POLICY, "student,email,ID number\nzoe,zoe@uni.edu,S1\nbo,bo@uni.edu,S2\n")
-    platform.launch("4", **{CLAIM + "ext": {}, CLAIM + "lis": {"person_sourcedid": "S1"}})
-    assert live.service.journal.notes(live.service.part.people)["4"]["student"] == "bo", (
-        "the own mail address"
-    )
-    prof = platform.launch(
-        "5", **{CLAIM + "roles": [ROLE + "Learner"], CLAIM + "ext": {"user_username": "prof"}}
-    )
+    platform.launch("4", **{EXT: {}, CLAIM + "lis": {"person_sourcedid": "S1"}})
+    assert platform.known["4"] == "bo", "the own mail address"
+    prof = platform.launch("5", **{ROLES: [ROLE + "Learner"]})
     assert prof.status == 409, "a student who is called as somebody of the team"
 
 
-def test_the_learning_systems_list_bars_nobody_and_has_no_tutor(live, platform):
+def test_the_learning_systems_list_bars_nobody_and_has_no_tutor(platform):
     """Moodle's: a tutor is a learner there, students enter each other's ID numbers, and privacy may leave only numbers."""
-    tutor = platform.launch("6", **{CLAIM + "roles": [ROLE + "Instructor"]})
+    tutor = platform.launch("6", **{ROLES: [ROLE + "Instructor"]})
     assert tutor.headers["location"] == f"/room/{LAB}"
-    people = [
-        {"user_id": user, "roles": ["Learner"], "lis_person_sourcedid": "S1"} for user in ("3", "4", "6")
-    ]
-    live.service.part.write_list(people)
+    learner = {"roles": ["Learner"], "lis_person_sourcedid": "S1"}
+    platform.service.part.write_list([{"user_id": user, **learner} for user in ("3", "4", "6")])
     assert [one.student for one in class_list().people] == ["user-3", "user-4"]
-    assert platform.launch("3", email=None, **{CLAIM + "ext": {}}).status == 302
+    assert platform.launch("3", email=None, **{EXT: {}}).status == 302
 
 
 def test_our_key_is_made_once_and_is_its_owners_alone(course_at):
