@@ -53,9 +53,8 @@ class FakeCanvas(FakeSite):
             return [{"id": ME, "name": "Me"}, {"id": TOM, "name": "Tom"}]
         assert asked["enrollment_state[]"] == "active" and asked["include[]"] == "email"
         words = {"login_id": "ada", "email": None, "sis_user_id": "S1"}
-        return [
-            {"id": user, **words} for user in (ADA, BO, CY, TOM, 15)
-        ]  # 15, the test student, has no submission
+        test_student = 15  # without a submission
+        return [{"id": user, **words} for user in (ADA, BO, CY, TOM, test_student)]
 
     def _page(self, asked: dict[str, str]) -> tuple[int, dict[str, str], Any]:
         """Two submissions, and the address of the next two."""
@@ -188,12 +187,11 @@ def test_the_token_is_in_a_file_that_nobody_else_may_read_and_no_refusal_shows_i
     def dead(_: dict[str, Any]) -> None:
         raise requests.ConnectionError("no line")
 
-    for status, more, said in (
-        (401, {"WWW-Authenticate": "Bearer"}, "does not know the token: make a new one"),
-        (403, {}, "Canvas refuses: status 403."),
-        (429, {}, "too many requests"),
+    for answer, said in (
+        ((401, {"WWW-Authenticate": "Bearer"}, b""), "does not know the token: make a new one"),
+        ((403, {}, b""), "Canvas refuses: status 403."),
+        ((429, {}, b""), "too many requests"),
+        (dead, r"cannot be reached .* run the same command again"),
     ):
-        site.answers["GET /api/v1/users/self"] = status, more, b""
-        refused(said)
-    site.answers["GET /api/v1/users/self"] = dead
-    assert TOKEN not in refused(r"cannot be reached .* run the same command again")
+        site.answers["GET /api/v1/users/self"] = answer
+        assert TOKEN not in refused(said)

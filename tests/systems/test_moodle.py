@@ -94,20 +94,18 @@ def test_a_groups_attempt_is_each_members(system, site):
 
 
 def test_due_dates_have_overrides_and_extensions(system, site):
-    own = {"5": recorded("a100-mod_assign_get_participant-override")["duedate"], "4": 0}
-    site.answers["mod_assign_get_participant"] = lambda asked: {
-        "duedate": own.get(asked["userid"], 1795215540)
-    }
+    due, own = 1795215540, {"5": recorded("a100-mod_assign_get_participant-override")["duedate"], "4": 0}
+    site.answers["mod_assign_get_participant"] = lambda asked: {"duedate": own.get(asked["userid"], due)}
     made = system()
     people = [one for one in made.people()[0] if one.user in (ANNE, SEAN, RAVI, DORA)]
-    dates = {ANNE: 0, SEAN: own["5"], RAVI: 1795561140, DORA: 1795215540}
-    assert made.due == 1795215540 and made.due_dates(people) == dates
+    dates = {ANNE: 0, SEAN: own["5"], RAVI: 1795561140, DORA: due}
+    assert made.due == due and made.due_dates(people) == dates
     assert {"assignid": "1", "userid": "5", "embeduser": "0"} in site.fields("mod_assign_get_participant")
 
 
 def status(comment: str = "", attempt: int = 0, grade: str | None = "14.50000") -> dict[str, Any]:
     """What a teacher gets of somebody's graded attempt."""
-    file = {
+    page = {
         "filename": "lab.html",
         "filepath": "/",
         "filesize": 9,
@@ -116,7 +114,7 @@ def status(comment: str = "", attempt: int = 0, grade: str | None = "14.50000") 
     }
     plugins = [
         {"type": "comments", "editorfields": [{"name": "comments", "text": comment}]},
-        {"type": "file", "fileareas": [{"area": "feedback_files", "files": [file]}]},
+        {"type": "file", "fileareas": [{"area": "feedback_files", "files": [page]}]},
     ]
     facts = {"attemptnumber": attempt, "grade": grade, "timemodified": 7}
     return {"feedback": {"grade": facts, "plugins": plugins}}
@@ -137,10 +135,8 @@ def test_an_entry_is_what_a_person_would_see(system, site):
     asked = {"assignid": "1", "userid": "4", "moodlewssettingraw": "1"}
     assert site.fields("mod_assign_get_submission_status")[0] == asked
     assert site.fields("gradereport_user_get_grade_items")[0] == {"courseid": "2", "userid": "4"}
-
-
-def test_an_earlier_attempts_entry_and_none_and_one_that_the_gradebook_locks(system, site):
-    assert system().entries({RITA: 0}) == {RITA: Entry(5.0, "", (), 1794384000)}
+    site.answers["mod_assign_get_submission_status"] = recorded("a24-mod_assign_get_submission_status-rita")
+    assert system().entries({RITA: 0}) == {RITA: Entry(5.0, "", (), 1794384000)}, "an earlier attempt's"
     site.answers["mod_assign_get_grades"] = {"assignments": [], "warnings": []}
     for word in ("", "locked", "overridden"):
         site.item[f"gradeis{word}"] = True
@@ -190,10 +186,10 @@ def test_what_an_assignment_takes(system, site):
     made = system()
     made.require_gradable()
     assert (made.title, made.most, made.key) == ("07 self-attention", 24.0, f"{site.site} assignment 2")
-    assert made.takes_comments and made.takes_files
+    assert (made.takes_comments, made.takes_files) == (True, True)
     site.settings.update(grade=-3, configs=[])
     made = system()
-    assert not made.takes_comments and not made.takes_files
+    assert (made.takes_comments, made.takes_files) == (False, False)
     with pytest.raises(UserError, match="takes no points"):
         made.require_gradable()
 
@@ -232,12 +228,10 @@ def test_a_refusal_says_what_to_do_and_the_token_goes_to_the_site_alone(system, 
     with pytest.raises(Refused, match="refuses to show the assignment: No access rights"):
         made.entries({ANNE: 0})
     invalid = {"exception": "x", "errorcode": "invalidtoken", "message": f"Invalid token {TOKEN}."}
+    moved = {"Location": "https://elsewhere.example/"}
     for answer, said in (
         (invalid, "Invalid token …; make a new token"),
-        (
-            (301, {"Location": "https://elsewhere.example/"}, b""),
-            r"status 301: write the address .*elsewhere",
-        ),
+        ((301, moved, b""), r"status 301: write the address .*elsewhere"),
         ((503, {}, b""), "status 503: try again later"),
         (b"<html>", "does not answer as Moodle's web services do"),
     ):
