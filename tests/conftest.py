@@ -26,29 +26,13 @@ settings.load_profile("no deadline")
 
 #: What `make check` leaves to `make test`: jails, trainings, notebooks, nbgrader's own programs, the audit of every lab ...
 SLOW_TESTS = (
-    "attacks/",
-    "audit/",
-    "cli/",
-    "coursekit/provided/",
-    "coursekit/translator/",
-    "demos/",
-    "docker/",
-    "exports/test_gradescope_zip.py",
-    "gradebook/test_writer.py::test_the_rows_are_those_that_nbgrader_itself_writes",
-    "grading/test_diagnosis.py",
-    "grading/test_ordinary_accidents.py",
-    "grading/test_time_guard.py",
-    "importing/test_same_scores.py",
-    "journeys/",
-    "nbgrader_plugin/",
-    "questions/test_mutants.py",
-    "run/",
-    "serve/test_live_class.py",
-    "sandbox/test_cells.py",
-    "sandbox/test_isolation.py",
-    "sandbox/test_limits.py",
+    "attacks/", "audit/", "cli/", "coursekit/provided/", "coursekit/translator/", "demos/", "docker/",
+    "exports/test_gradescope_zip.py", "gradebook/test_writer.py::test_the_rows_are_those_that_nbgrader_itself_writes",
+    "grading/test_diagnosis.py", "grading/test_ordinary_accidents.py", "grading/test_time_guard.py",
+    "importing/test_same_scores.py", "journeys/", "nbgrader_plugin/", "questions/test_mutants.py", "run/",
+    "serve/test_live_class.py", "sandbox/test_cells.py", "sandbox/test_isolation.py", "sandbox/test_limits.py",
     "sandbox/test_student.py",
-)
+)  # fmt: skip
 #: ... and whatever asks for a graded class or a browser.
 SLOW_FIXTURES = frozenset({"frozen", "graded", "graded_class", "browser", "serve", "visit"})
 

@@ -18,27 +18,22 @@ COURSE = '[github]\nsite = "https://github.com/nlp"\nroster = "accounts.csv"\n[g
 ROSTER = "identifier,github_username,github_id,name\nada,Ada-L,7,Ada\nbo,bob,8,Bo\ncy,,,Cy\ndi,didi,9,Di\n"
 
 
-@pytest.fixture
-def pulled(tmp_path, course_at, monkeypatch):
-    """Pulls from an organization whose repositories are folders."""
+def test_pull_files_each_repository_under_the_rosters_name_with_its_last_commits_time(
+    tmp_path, course_at, monkeypatch
+):
+    """From an organization whose repositories are folders."""
     course_at(COURSE)
     course_file().with_name("accounts.csv").write_text(ROSTER)
-    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
-    monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{tmp_path}/hub/.insteadOf")
-    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "https://github.com/nlp/")
+    git = {"COUNT": "1", "KEY_0": f"url.{tmp_path}/hub/.insteadOf", "VALUE_0": "https://github.com/nlp/"}
+    for name, value in git.items():
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
 
-    def pulled():
+    def pulled() -> Pull:
         done = Pull(github.GitHub(LAB), tmp_path / "submitted", LAB)
         done.run()
         return done
 
-    return pulled
-
-
-@pytest.fixture
-def commit(tmp_path):
-    def commit(login, name, content, day):
-        """Commit a file to somebody's repository."""
+    def commit(login: str, name: str, content: bytes, day: int) -> None:
         folder = tmp_path / "hub" / f"warm-up-{login}"
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
@@ -47,12 +42,8 @@ def commit(tmp_path):
         for words in (["init", "--quiet"], ["add", "."], [*me, "commit", "--quiet", "-m", "x"]):
             subprocess.run(["git", *words], cwd=folder, check=True, env={**os.environ, **dates})
 
-    return commit
-
-
-def test_pull_files_each_repository_under_the_rosters_name_with_its_last_commits_time(
-    pulled, commit, tmp_path, monkeypatch
-):
+    with pytest.raises(UserError, match=r"no repository such as https://github.com/nlp/warm-up-Ada-L: try"):
+        pulled()
     commit("Ada-L", f"labs/{LAB}.ipynb", NOTEBOOK, 18)
     commit("Ada-L", "README.md", b"later", 25)
     commit("bob", "notes.txt", b"no notebook", 19)
@@ -67,8 +58,3 @@ def test_pull_files_each_repository_under_the_rosters_name_with_its_last_commits
     monkeypatch.setattr(github, "LARGEST", 100_000)
     commit("bob", "noise.bin", os.urandom(200_000), 20)
     assert "beyond 0 MB: bo, di" in " ".join(pulled().notes)
-
-
-def test_an_organization_that_git_cannot_read_is_one_sentence(pulled):
-    with pytest.raises(UserError, match=r"no repository such as https://github.com/nlp/warm-up-Ada-L: try"):
-        pulled()

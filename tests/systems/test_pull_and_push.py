@@ -92,10 +92,8 @@ class Site(System):
 
     def results(self, *points: float, at: str = "") -> list[Any]:
         """One for each folder, with these points of 4 and 6."""
-        names = [folder.name for folder in self.submitted.iterdir() if folder.is_dir()]
-        return [
-            self._make(name, *(points or (4.0, 3.0)), submitted_at=at or self.time(name)) for name in names
-        ]
+        earned, names = points or (4.0, 3.0), [one.name for one in self.submitted.iterdir() if one.is_dir()]
+        return [self._make(name, *earned, submitted_at=at or self.time(name)) for name in names]
 
     def push(self, *points: float, at: str = "", replaced: tuple[str, ...] = ()) -> Push:
         grades = grades_of(self.spec, self.results(*points, at=at), {})
@@ -175,12 +173,10 @@ def test_of_the_courses_and_the_systems_due_dates_the_longer_one_counts(site, co
     said = " ".join(site.pull().notes)
     assert "Never due in Moodle, so give them an extension in course.toml: ada" in said
     assert "Due sooner than the others in Moodle, which does not count here: bo" in said
+    there = "is 2026-11-20T15:00:00, and course.toml"
     for policy, sentence in (
-        (
-            "",
-            "is 2026-11-20T15:00:00, and course.toml has none, so nobody is late: write `due = 2026-11-20T15",
-        ),
-        ("[labs.00]\ndue = 2026-11-19", "course.toml's 2026-11-19T23:59:59, which counts"),
+        ("", f"{there} has none, so nobody is late: write `due = 2026-11-20T15"),
+        ("[labs.00]\ndue = 2026-11-19", f"{there}'s 2026-11-19T23:59:59, which counts"),
     ):
         extensions_file().unlink()
         course_at(policy)
