@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -19,17 +18,14 @@ from autograder.run.store import STORE, ResultStore
 from autograder.run.term import Entry, Idea, Lab, Student, Term, render_term, table_of_students
 from tests.pages.test_pages_in_browser import fits_reads_well_and_loads_nothing
 
-LABS = tuple(
-    Lab(f"{n:02}_topic", f"What is the topic of lab {n}?", 20, "01 October 2026, 18:00") for n in range(14)
-)
-ODD = ["Ada <Lovelace>", "مريم بنت علي", "\u202egnp.exe", "x" * 120, "O'Hara; -1+1", *"abc"]
+LABS = tuple(Lab(f"{n:02}_topic", f"What is the topic of lab {n}?", 20, "01 October 2026") for n in range(14))
 
 
-def student(folder: str, *points: float | None, labs: tuple[Lab, ...] = LABS, **more: str) -> Student:
+def student(folder: str, *points: float | None, **more: str) -> Student:
     """A student with these points in the first labs; None: nothing was handed in."""
     entries = {
-        lab.name: Entry("missing", 0, 20) if got is None else Entry("graded", got, 20)
-        for lab, got in zip(labs, points, strict=False)
+        lab.name: Entry("missing" if got is None else "graded", got or 0, 20)
+        for lab, got in zip(LABS, points, strict=False)
     }
     return Student(folder, entries=entries, **more)
 
@@ -73,23 +69,6 @@ def test_the_ideas_are_those_of_the_last_two_labs_the_costliest_first():
     assert [idea.title for idea in Student("ada", entries=entries).ideas] == ["an error", "over queries"]
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> Path:
-    """Fourteen labs and people with the strangest names, one of whom has every kind of mark."""
-    people = [
-        student(name, *(10 + n % 7 for _ in LABS), name=name, section=name) for n, name in enumerate(ODD)
-    ]
-    marked = Entry(
-        "partly-run", 3, 20, waiting=2, late_penalty=4, seconds_late=90_000, extension_used=True,
-        undated=True, ideas=(Idea(LABS[13].name, "causal_mask", ODD[0], 9),),
-    )  # fmt: skip
-    people.append(Student("eve", ODD[0], "B", {**dict(people[0].entries), LABS[13].name: marked}))
-    people += [student(f"s{n:03}", *(None if n % 9 == 0 else 20 for _ in LABS)) for n in range(40)]
-    whole = replace(term(*people, labs=14), remarks=(ODD[0],))
-    write_atomically(tmp_path / "term.html", render_term(whole, tmp_path))
-    return tmp_path / "term.html"
-
-
 def test_a_share_is_of_the_decided_points_and_what_is_not_final_is_marked(tmp_path):
     entries = {LABS[0].name: Entry("graded", 20, 24, waiting=4), LABS[1].name: Entry("missing", 0, 20)}
     page = render_term(term(Student("ada", entries=entries), labs=2), tmp_path)
@@ -102,19 +81,26 @@ def test_a_share_is_of_the_decided_points_and_what_is_not_final_is_marked(tmp_pa
     assert earlier.students[0].open and "points from an earlier run" in table_of_students(earlier)[1][-1]
 
 
-def test_the_page_fits_a_desk_and_a_phone_and_fourteen_labs_print_on_a4(browser, page):
-    """Every table fits between the margins of a sheet (273 mm are 1,031 of CSS's pixels)."""
+def test_the_page_fits_a_desk_and_a_phone_and_fourteen_labs_print_on_a4(browser, tmp_path):
+    """With the strangest names and every kind of mark. A sheet has 273 mm between its margins: 1,031 of CSS's pixels."""
+    odd = ["Ada <Lovelace>", "مريم بنت علي", "\u202egnp.exe", "x" * 120, "O'Hara; -1+1", *"abc"]
+    people = [student(one, *(10 + n % 7 for _ in LABS), name=one, section=one) for n, one in enumerate(odd)]
+    marked = Entry(
+        "partly-run", 3, 20, waiting=2, late_penalty=4, seconds_late=90_000, extension_used=True,
+        undated=True, ideas=(Idea(LABS[13].name, "causal_mask", odd[0], 9),),
+    )  # fmt: skip
+    people.append(Student("eve", odd[0], "B", {**people[0].entries, LABS[13].name: marked}))
+    people += [student(f"s{n:03}", *(None if n % 9 == 0 else 20 for _ in LABS)) for n in range(40)]
+    page = tmp_path / "term.html"
+    write_atomically(page, render_term(replace(term(*people, labs=14), remarks=(odd[0],)), tmp_path))
     fits_reads_well_and_loads_nothing(browser, page)
     shown = browser.new_page(viewport={"width": 1031, "height": 700})
     shown.emulate_media(media="print")
     shown.goto(page.as_uri())
-    widths = shown.locator("table").evaluate_all(
-        "(all) => all.map((one) => one.getBoundingClientRect().right)"
-    )
+    every = "(all) => all.map((one) => {})".format
+    widths = shown.locator("table").evaluate_all(every("one.getBoundingClientRect().right"))
     assert max(widths) <= 1031
-    buttons = shown.locator("th button").evaluate_all(
-        "(all) => all.map((one) => getComputedStyle(one).display)"
-    )
+    buttons = shown.locator("th button").evaluate_all(every("getComputedStyle(one).display"))
     assert set(buttons) == {"contents"}, "with boxes in its headings no sheet but the first has them"
     sheets = shown.pdf(prefer_css_page_size=True)
     assert re.search(rb"/MediaBox \[0 0 84\d(\.\d+)? 59\d(\.\d+)?\]", sheets), "A4, landscape"
@@ -129,11 +115,9 @@ def test_a_folder_without_results_is_one_sentence(tmp_path):
         write_term(tmp_path, Console(quiet=True))
 
 
-def test_two_folders_of_one_person_are_two_rows_and_a_sentence(tmp_path, course_at, monkeypatch):
+def test_two_folders_of_one_person_are_two_rows_and_a_sentence(tmp_path, course_at):
     lab = lab_name("00")
-    (tmp_path / "roster.csv").write_text("student,name,canvas id\nada,Ada Lovelace,4711\nbo,Bo Diaz,12\n")
-    monkeypatch.setenv("COURSE_ROSTER", str(tmp_path / "roster.csv"))
-    course_at("")
+    course_at("", "student,name,canvas id\nada,Ada Lovelace,4711\nbo,Bo Diaz,12\n")
     with ResultStore(tmp_path / STORE) as store, Recorder(lab, tmp_path, store) as recorder:
         for folder, got in (("ada", 4.0), ("lovelaceada_4711", 2.0)):
             question = QuestionResult("one_hot", got, 4.0)

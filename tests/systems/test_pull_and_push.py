@@ -244,17 +244,8 @@ def test_what_does_not_arrive_is_named_and_the_rest_goes(pulled):
     assert pulled.push(2.0, 3.0).send() == [] and pulled.there[ADA].grade == 10, "the entry is ours"
 
 
-def test_what_a_person_entered_is_left_alone_until_it_is_named(pulled):
-    pulled.enter(ADA, grade=5.0)
-    assert pulled.push().send() == [] and pulled.sent == [BO]
-    pulled.enter(BO, grade=3.0)
-    assert pulled.push(2.0, 3.0, replaced=("ada",)).send() == []
-    assert (pulled.there[ADA].grade, pulled.there[BO].grade) == (10, 3)
-    with pytest.raises(UserError, match="--replace names nobody, without a result"):
-        pulled.push(replaced=("nobody",))
-
-
 SINCE = [
+    (lambda site: site.there.update({ADA: Entry(5.0)}), "somebody entered this grade or comment", ""),
     (lambda site: site.enter(ADA, comment="<p>See me</p>"), "somebody entered this grade or comment", ""),
     (lambda site: site.enter(ADA, comment=None), "somebody entered this grade or comment", ""),
     (lambda site: site.enter(ADA, locked="it is overridden"), "it is overridden", ""),
@@ -307,9 +298,14 @@ def test_the_first_push_of_the_command_only_shows(site, monkeypatch):
     assert shown.exit_code == 0 and not site.sent and re.search(r"ada +14 +new", shown.output)
     assert "Nothing was sent yet. To send 2 grades" in shown.output
     assert "✓ 2 of 2 arrived in Moodle" in run(*push, "--send").output
-    site.enter(ADA, grade=1.0)
-    again = run(*push, "--replace", "ada")
-    assert "✓ 1 of 1 arrived" in again.output and "1 are as they are" in again.output
+    assert "2 are as they are" in run(*push).output
+    for user in (ADA, BO):
+        site.enter(user, grade=1.0)
+    assert "--replace names nobody, without a result" in str(run(*push, "--replace", "nobody").exception)
+    assert "✓ 1 of 1 arrived" in run(*push, "--replace", "ada").output
+    assert (site.there[ADA].grade, site.there[BO].grade) == (14, 1), (
+        "a person's grade stays until it is named"
+    )
     site.lost.add("grade")
     site.enter(ADA, grade=1.0)
     lost = run(*push, "--replace", "ada")
