@@ -55,8 +55,8 @@ def notebook(texts: tuple[str, ...]) -> nbformat.NotebookNode:
         "text/plain",
         "application/javascript",
     )
-    answer.outputs = [output("display_data", {kind: both}) for kind in kinds]
-    answer.outputs += [
+    answer.outputs = [
+        *(output("display_data", {kind: both}) for kind in kinds),
         output("stream", text=both),
         output("error", ename=both, evalue=both, traceback=[both]),
     ]
@@ -70,19 +70,7 @@ def page(config: Config, *texts: str) -> str:
     whole = formgrader.FormgradeExtension().build_extra_config()
     whole.merge(config)
     assert whole.HTMLExporter.template_name == "formgrade"
-    names = (
-        "base_url",
-        "notebook_id",
-        "assignment_id",
-        "submission_id",
-        "student",
-        "first_name",
-        "last_name",
-        "notebook_path",
-    )
-    numbers = {"score": 0, "max_score": 0, "late_penalty": 0}
-    resources = {**dict.fromkeys(names, "x"), "index": 0, "total": 1}
-    resources["nbgrader"] = {**numbers, "student": "ada", "assignment": "a", "notebook": "n"}
+    resources = {"index": 0, "total": 1, "nbgrader": {"score": 0, "max_score": 0, "late_penalty": 0}}
     made, _ = HTMLExporter(config=whole).from_notebook_node(notebook(texts), resources=resources)
     return made
 
@@ -92,10 +80,9 @@ def test_nothing_of_a_students_runs_or_is_fetched(tmp_path, configured):
     config = configured(tmp_path)
     plain, attacked = read(page(config, "harmless")), read(page(config, *ATTACKS))
     assert attacked.active == plain.active
-    for element in ("script", "iframe", "form", "input", "style", "link", "object", "svg", "base", "meta"):
-        assert [tag for tag, _ in attacked.tags].count(element) == [tag for tag, _ in plain.tags].count(
-            element
-        ), element
+    never = {"script", "iframe", "form", "input", "style", "link", "object", "svg", "base", "meta"}
+    before, after = ([tag for tag, _ in one.tags if tag in never] for one in (plain, attacked))
+    assert after == before
 
 
 def test_honest_markdown_tables_pictures_cards_and_formulas_are_shown_without_mathjax(tmp_path):
