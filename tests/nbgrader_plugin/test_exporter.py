@@ -76,7 +76,7 @@ def scores(folder: Path) -> dict[tuple[str, str], tuple]:
 
 
 def total(folder: Path, student: str) -> float:
-    return sum(values[0] or 0.0 for (who, _), values in scores(folder).items() if who == student)
+    return sum(points or 0.0 for (who, _), (points, _) in scores(folder).items() if who == student)
 
 
 def test_the_command_gives_the_scores_of_autograder_grade_and_hostile_code_gets_nothing(

@@ -137,10 +137,8 @@ def test_one_reason_for_all_tests_is_said_once(words):
 
 
 def test_a_cell_that_did_not_run_shows_its_error_and_no_tests(words):
-    stopped = did_not_run(
-        "in softmax, line 5: return weights / total\nSyntaxError: invalid syntax",
-        cause="Its cell did not run: S",
-    )
+    error = "in softmax, line 5: return weights / total\nSyntaxError: invalid syntax"
+    stopped = did_not_run(error, cause="Its cell did not run: S")
     notes = ("The cell that begins `def softmax(x):` stopped: S",)
     text = words(stopped, status="partly-run", notes=notes, run_notes=notes)
     assert "that begins" not in text and "✗" not in text, "its card names the error"
@@ -174,8 +172,7 @@ def test_an_error_that_stops_several_functions_is_one_cause(writer, wrong):
         {"misconception": "softmax over queries"},
         {"tests": (*tests, TestResult("Finite.", True))},
     ):
-        apart = writer.page(wrong(hot, replace(same, **other), notebook=""))
-        assert apart.count('class="card change"') == 2
+        assert writer.page(wrong(hot, replace(same, **other), notebook="")).count('class="card change"') == 2
 
 
 def test_links_lead_to_the_labs_section_and_the_demo_where_the_course_has_a_site(course_at, tmp_path):
@@ -194,11 +191,10 @@ def test_links_lead_to_the_labs_section_and_the_demo_where_the_course_has_a_site
     assert "In the lab" in FeedbackWriter(lab, tmp_path).page(replace(result, questions=()))
 
 
-@pytest.fixture
-def pages(writer, wrong, spec, submit, tmp_path):
-    """The pages of a class whose only student, and whose teacher, write this text wherever they can."""
+def test_nothing_that_somebody_wrote_becomes_markup(writer, wrong, spec, submit, tmp_path):
+    """A class whose only student, and whose teacher, write the same text wherever they can."""
 
-    def pages(text: str) -> dict[str, str]:
+    def pages(text: str) -> list[str]:
         question = softmax(
             0, tests=(TestResult("t", False, text),), hint=text, misconception=text,
             error=f"in softmax, line 1: {text}\n{text}",
@@ -209,24 +205,15 @@ def pages(writer, wrong, spec, submit, tmp_path):
         entry = Entry("graded", 3, 20, ideas=(Idea(spec.name, "softmax", text, 9),))
         labs = (Lab(spec.name, spec.title, 20, ""),)
         term = Term("Transformers", labs, (Student(text, text, text, {spec.name: entry}),), (text,))
-        return {
-            "feedback": writer.page(result, marks),
-            "report": build_report([result], spec, tmp_path).read_text(encoding="utf-8"),
-            "term": render_term(term, tmp_path),
-        }
+        report = build_report([result], spec, tmp_path).read_text(encoding="utf-8")
+        return [writer.page(result, marks), report, render_term(term, tmp_path)]
 
-    return pages
-
-
-def test_nothing_that_somebody_wrote_becomes_markup(pages):
     plain, hostile = pages("plain"), pages(HOSTILE)
-    for name in plain:
-        as_usual, page = read(plain[name]), read(hostile[name])
-        assert [tag for tag, _ in page.tags] == [tag for tag, _ in as_usual.tags] and not page.active, name
-        assert "<script>throw 1</script>" in page.text and "{{ 7 * 7 }}" in page.text, "shown as text"
-        assert not {"\x1b", "\x00", "\u202e"} & set(hostile[name])
-        assert ("script" in dict(page.tags)) == (name != "feedback")
-    policies = [a["content"] for _, a in read(plain["feedback"]).tags if a.get("http-equiv")]
+    for as_usual, attacked in zip(map(read, plain), map(read, hostile), strict=True):
+        assert [tag for tag, _ in attacked.tags] == [tag for tag, _ in as_usual.tags] and not attacked.active
+        assert "<script>throw 1</script>" in attacked.text and "{{ 7 * 7 }}" in attacked.text, "shown as text"
+    assert not {"\x1b", "\x00", "\u202e"} & set("".join(hostile)) and "<script" not in plain[0]
+    policies = [a["content"] for _, a in read(plain[0]).tags if a.get("http-equiv")]
     assert policies and "default-src 'none'" in str(policies[0])
 
 
@@ -244,19 +231,13 @@ def test_what_the_teacher_entered_is_on_the_page(writer, make_result, course_at)
     marks = TeacherMarks(
         scores={"test_softmax": 5.0, "why_softmax": 4.5},
         comments={"softmax": "Almost.", "why_softmax": "*Nearly*: $\\sqrt{d_k}$.\nA List<int> will do."},
-        extra_credit={"test_one_hot": 0.5},
-        seconds_late=4800,
-        late_penalty=1.0,
-    )
+        extra_credit={"test_one_hot": 0.5}, seconds_late=4800, late_penalty=1.0,
+    )  # fmt: skip
     page = read(writer.page(result, marks))
     for words in (
-        "13 of 15 points, lateness taken off",
-        "gave 5 points (the tests gave 2)",
-        "0.5 points of extra credit",
-        "1 hour 20 minutes after the due date, which costs 1 point.",
-        "Almost.",
-        "A List<int> will do.",
-    ):
+        "13 of 15 points, lateness taken off", "gave 5 points (the tests gave 2)", "0.5 points of extra credit",
+        "1 hour 20 minutes after the due date, which costs 1 point.", "Almost.", "A List<int> will do.",
+    ):  # fmt: skip
         assert words in page.text
     assert "not been read" not in page.text and "$" not in page.text
     formulas = [attributes["aria-label"] for tag, attributes in page.tags if tag == "svg"]
@@ -273,7 +254,7 @@ def test_code_and_products_are_not_taken_for_emphasis_and_a_very_long_error_is_c
 
 def test_points_shares_and_lengths_of_time_are_short():
     assert [points(value) for value in (4.0, 2.5, 1 / 3, 0.0, 10.0)] == ["4", "2.5", "0.33", "0", "10"]
-    assert [share(v, 4) for v in (-1, 0, 1, 4, 9)] == ["0", "0", "25", "100", "100"]
-    assert share(1, 0) == "0"
+    shares = (-1, 4), (0, 4), (1, 4), (4, 4), (9, 4), (1, 0)
+    assert [share(*of) for of in shares] == ["0", "0", "25", "100", "100", "0"]
     lengths = {5: "less than a minute", 61: "1 minute", 4800: "1 hour 20 minutes", 172800: "2 days"}
     assert {seconds: duration(seconds) for seconds in lengths} == lengths
