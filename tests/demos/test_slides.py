@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from contextlib import AbstractContextManager
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from coursekit.demos import bundle, formulas, slides
 from coursekit.figures import MOST_OF_WIDE, for_slide
 from matplotlib import pyplot
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from tests.demos.stage import EACH_IN_PROOF, FIT, opened, serious
@@ -59,8 +62,8 @@ def test_a_flat_figure_gets_a_slides_shape_and_leaves_its_title_to_the_slide() -
     for_slide(figure)
     assert tuple(figure.get_size_inches()) == (9.2, 3.9), "its type keeps its size"
     assert ax.get_title() == "" and ax.xaxis.label.get_fontsize() == 12
-    small = for_slide(pyplot.subplots(figsize=(5, 2))[0])
-    assert Image.open(BytesIO(base64.b64decode(small))).width > MOST_OF_WIDE > picture.width
+    small = base64.b64decode(for_slide(pyplot.subplots(figsize=(5, 2))[0]))
+    assert Image.open(BytesIO(small)).width > MOST_OF_WIDE, "it is as sharp as a wide one"
 
 
 def test_formulas_become_shapes_and_what_is_unknown_stays_text() -> None:

@@ -138,7 +138,9 @@ def describe_figures() -> None:
         pictures.for_type(Figure, described)
 
 
-def bars(values: Mapping[str, float], labels: str | Sequence[str], *, size: tuple[float, float], **barh: Any) -> Any:
+def bars(
+    values: Mapping[str, float], labels: str | Sequence[str], *, size: tuple[float, float], **barh: Any
+) -> Any:
     """Draw a figure of horizontal bars, the first at the top, and return its axes.
 
     ``labels`` are the bars' texts or their format, such as ``"{:.0%}"``; ``size`` is in inches. Further arguments go to ``barh``.
