@@ -12,14 +12,16 @@ from autograder.course.masters import lab_name, solution_sources
 from autograder.grading.repair import Template
 
 LAB = lab_name("01")
+SOLVED = solution_sources(LAB)
+TEMPLATE = Template.of(LAB)
 COUNTS = "bigram_counts"
 Accident = Callable[[NotebookNode], None]
 
 
 def notebook(*accidents: Accident) -> NotebookNode:
     """The solved lab after these accidents."""
-    made = answered(LAB, solution_sources(LAB))
-    for name in written_answers():
+    made = answered(LAB, SOLVED)
+    for name in TEMPLATE.by_hand:
         made.cells[position(made, name)].source = f"In my own words: {name}."
     for accident in accidents:
         accident(made)
@@ -28,10 +30,6 @@ def notebook(*accidents: Accident) -> NotebookNode:
 
 def raw(made: NotebookNode) -> bytes:
     return nbformat.writes(made).encode()
-
-
-def written_answers() -> tuple[str, ...]:
-    return Template.of(LAB).by_hand
 
 
 def position(made: NotebookNode, grade_id: str) -> int:
@@ -52,7 +50,7 @@ def put(grade_id: str, change: Callable[[str], str] | str) -> Accident:
 
 def stub(grade_id: str) -> Accident:
     """Leave an answer as it was received."""
-    return put(grade_id, Template.of(LAB).named[grade_id].source)
+    return put(grade_id, TEMPLATE.named[grade_id].source)
 
 
 def delete(*grade_ids: str) -> Accident:
@@ -80,42 +78,10 @@ def insert(
     return accident
 
 
-def forget_names(made: NotebookNode) -> None:
-    """As cells that were copied into a new notebook: no metadata, other ids."""
-    for number, cell in enumerate(made.cells):
-        cell.metadata, cell.id = nbformat.from_dict({}), f"new-{number}"
-
-
-def forget_ids(made: NotebookNode) -> None:
-    """As an older Jupyter writes it, or another program."""
-    made.nbformat_minor, made.metadata = 2, nbformat.from_dict({})
-    for cell in made.cells:
-        del cell["id"]
-
-
-def became_text(made: NotebookNode) -> None:
-    """An answer's cell is one of text now."""
-    cell = made.cells[position(made, COUNTS)]
-    cell["cell_type"] = "markdown"
-    del cell["outputs"], cell["execution_count"]
-
-
-def foreign_metadata(made: NotebookNode) -> None:
-    """As a later nbgrader and another program write it."""
-    for cell in made.cells:
-        known = cell.metadata.get("nbgrader", {})
-        cell.metadata["nbgrader"] = {**known, "schema_version": 99, "points": 10_000}
-        cell.metadata["colab"] = {"x": [1, {"y": None}]}
-
-
 def in_figure(source: str) -> Accident:
     """The code of a figure's cell, which is not run, is another one."""
 
     def accident(made: NotebookNode) -> None:
-        next(cell for cell in made.cells if cell["id"] in Template.of(LAB).skipped).source = source
+        next(cell for cell in made.cells if cell["id"] in TEMPLATE.skipped).source = source
 
     return accident
-
-
-def answer(grade_id: str) -> str:
-    return solution_sources(LAB).get(grade_id, f"def {grade_id}():\n    return 1")

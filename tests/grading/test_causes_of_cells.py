@@ -10,15 +10,14 @@ from rich.console import Console
 
 from autograder.cli.grade_table import table_of
 from autograder.grading.cell_errors import failed_cells, stopped_cells, with_cell_error
-from autograder.grading.repair import Template, repair
+from autograder.grading.repair import repair
 from autograder.grading.repaired import Cell
 from autograder.judging.run import NOT_DEFINED
 from autograder.results import CellOutcome, QuestionResult, SubmissionResult, TestResult, whole_sentences
 from autograder.run.remarks import MOST_CHOICES, remarks, what_is_wrong
 from autograder.serve.rules import _verdict
-from tests.grading.accidents import COUNTS, LAB, insert, notebook, raw
+from tests.grading.accidents import COUNTS, LAB, TEMPLATE, insert, notebook, raw
 
-TEMPLATE = Template.of(LAB)
 ERROR = "SyntaxError: invalid character '−' (U+2212) (line 3: x = 3 − 1)"
 TOO_LONG = "This cell was stopped: it took too long."
 

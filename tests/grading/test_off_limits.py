@@ -8,7 +8,6 @@ from coursekit.checks.forbidden_calls import used_in
 from torch import softmax
 
 from autograder.course.masters import all_labs, lab_name, read_master
-from autograder.course.policy import Settings
 from autograder.course.policy_file import spec
 from autograder.grading.off_limits import KIT_PARTS, forbidden_used, is_tool, may_use_kit, no_tools
 
@@ -22,10 +21,7 @@ FOUND = [
     ("import torch.nn.functional as F\ndef f(x): return F.softmax(x, -1)", NAMES[0]),
     ("from torch.nn import functional\ndef f(x): return functional.softmax(x)", NAMES[0]),
     ("from torch.nn.functional import softmax as s\nf = s", NAMES[0]),
-    (
-        "from torch import nn\ndef f(x):\n    F = nn.functional\n    g = F.softmax\n    return g(x)",
-        NAMES[0],
-    ),
+    ("from torch import nn\ndef f(x):\n    F = nn.functional\n    g = F.softmax\n    return g(x)", NAMES[0]),
     ("import torch\ndef f(x): return getattr(torch.nn.functional, 'softmax')(x)", NAMES[0]),
     ("import torch\ndef f(x): return torch.special.softmax(x, -1)", NAMES[0]),
     ("def f(x): return x.softmax(-1)", NAMES[1]),
@@ -143,9 +139,3 @@ def test_no_lab_of_the_course_is_flagged_for_what_its_own_cells_use(lab):
     cells.append("import coursekit")
     assert may_use_kit(lab, cells)
     assert not any(forbidden_used(lab, question, cells) for question, _ in spec(lab).questions)
-
-
-def test_a_course_may_have_a_hit_cost_the_points_at_once():
-    assert Settings().forbidden == "ask" and Settings(forbidden="zero").forbidden == "zero"
-    with pytest.raises(ValueError, match="forbidden"):
-        Settings(forbidden="shoot")

@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.errors import Unreadable
-from autograder.grading.cell_text import definitions_of, lent_by, makes, statements
+from autograder.grading import cell_text
 from autograder.grading.repair import Template, kept_name, repair
 from autograder.grading.repaired import Repaired
-from tests.grading.accidents import LAB, in_figure, insert, notebook, position, put, raw, written_answers
+from tests.grading.accidents import TEMPLATE, delete, in_figure, insert, notebook, position, put, raw, stub
 
-TEMPLATE = Template.of(LAB)
 ROWS, CHECK = "normalise_rows", "test_normalise_rows"
 
 
@@ -69,7 +68,7 @@ def test_of_several_copies_the_last_that_was_changed_counts_and_its_check_comes_
 
 
 def test_of_a_written_answers_copies_the_one_that_was_written_counts():
-    name = written_answers()[0]
+    name = TEMPLATE.by_hand[0]
 
     def copied(made):
         at = position(made, name)
@@ -107,6 +106,83 @@ def test_what_is_no_picture_harms_nothing():
         nbformat.v4.nbjson.writes(nbformat.v4.new_notebook(cells=[last])).encode()
 
 
+def text_of(made: Repaired, name: str) -> str:
+    [cell] = [c for c in made.cells if c.grade_id == name]
+    assert cell.node.metadata.nbgrader.grade_id == name
+    return cell.source
+
+
+FIRST, WORDS = TEMPLATE.by_hand[0], "It forgets what came before."
+
+
+def under_the_question(made):
+    place = TEMPLATE.places[FIRST] - 1
+    next(cell for cell in made.cells if cell.id == TEMPLATE.cells[place].id).source += f"\n\n{WORDS}"
+
+
+@pytest.mark.parametrize(
+    "accidents",
+    [
+        (stub(FIRST), insert(WORDS, after=FIRST, kind="markdown")),
+        (stub(FIRST), insert(WORDS, before=FIRST, kind="markdown")),
+        (stub(FIRST), insert(WORDS, kind="markdown")),
+        (stub(FIRST), insert("# " + WORDS, after=FIRST)),
+        (insert(WORDS, after=FIRST, kind="markdown"), delete(FIRST)),
+        (under_the_question, stub(FIRST)),
+    ],
+    ids=["below its cell", "above it", "at the end", "as a comment", "in its place", "under the question"],
+)
+def test_an_answer_in_words_counts_where_it_was_written(accidents):
+    made = repaired(*accidents)
+    assert WORDS in text_of(made, FIRST) and FIRST in made.written
+    assert any(FIRST in choice for choice in made.choices)
+
+
+def test_a_deleted_written_cell_without_a_text_is_put_back_empty_at_its_place():
+    untouched = repaired(*map(stub, [*TEMPLATE.names, *TEMPLATE.by_hand]))
+    assert untouched.written == set() and untouched.notes == []
+    made = repaired(delete(FIRST))
+    assert text_of(made, FIRST) == TEMPLATE.named[FIRST].source and FIRST not in made.written
+    assert made.notes == [f"The cell of the written answer “{FIRST}” was missing and was put back empty."]
+    [at] = [place for place, cell in enumerate(made.cells) if cell.grade_id == FIRST]
+    assert made.cells[at - 1].place == TEMPLATE.places[FIRST] - 1
+
+
+def test_two_deleted_written_cells_and_one_text_at_the_end_wait_for_a_person_with_that_text():
+    one, other = TEMPLATE.by_hand
+    made = repaired(delete(one, other), insert("(a) It forgets. (b) Never seen.", kind="markdown"))
+    assert "(a)" in text_of(made, one) and "(b)" in text_of(made, other)
+    assert {one, other} <= made.written
+
+
+DEFINED = [
+    "def f(x): ...", "async def f(x): ...", "    def f(x):\n        return 3 − 1", "class f: pass", "%%time\ndef f(x):\n    return x",
+    "f = lambda x: x", "f: int = 3", "from mine import f", "import f",
+]  # fmt: skip
+NOT_DEFINED = ["f == 3", "f(3)", "class A:\n    def f(self): ...", "def ff(x): ...", "# def f(x)"]
+
+
+#: Answers that nobody has written.
+UNWRITTEN = [
+    "def f(x):\n    pass", 'def f(x):\n    """Later."""\n    return None', "# below",
+    "class f:\n    def __init__(self):\n        pass",
+]  # fmt: skip
+
+
+def test_what_a_cell_defines_is_read_off_its_lines_and_whether_somebody_wrote_it():
+    assert [source for source in (*DEFINED, *NOT_DEFINED) if cell_text.defines(source, {"f"})] == DEFINED
+    written = ["class f:\n    def __init__(self):\n        self.x = 1", "def f(x):\n    return 0"]
+    assert [
+        source for source in (*UNWRITTEN, *written) if cell_text.is_unwritten(source, {"f"}, "")
+    ] == UNWRITTEN
+
+
+def test_of_a_given_cell_only_what_was_added_and_does_something_is_the_students():
+    given = "import math\ncheck('f', f)"
+    own = "import math\nEPS = 1e-9\n@cache\ndef f(x):\n    return x\ncheck('f', f)\nassert f(1) == 1"
+    assert cell_text.added_code(own, given) == "\nEPS = 1e-9\n@cache\ndef f(x):\n    return x"
+
+
 def in_lab_10(answer: str) -> str:
     """What runs of lab 10 when ``noam_rate`` is answered so; its figures' cells import ``math``."""
     template = Template.of("10_training")
@@ -133,27 +209,27 @@ def test_of_a_figures_cell_runs_what_an_answer_uses_and_no_more():
 
 def test_what_a_figures_cell_defines_never_takes_the_place_of_the_students_own():
     space = {"nll": "mine", "copy": "mine"}
-    for _, source in lent_by("import math\nfrom copy import copy\ndef nll(P, N):\n    return 0"):
+    for _, source in cell_text.lent_by("import math\nfrom copy import copy\ndef nll(P, N):\n    return 0"):
         exec(source, space)
     assert (space["nll"], space["copy"]) == ("mine", "mine") and space["math"].pi > 3
-    assert lent_by("%matplotlib inline\nimport math") == lent_by("!ls\nimport math") == ()
+    assert cell_text.lent_by("%matplotlib inline\nimport math") == cell_text.lent_by("!ls\nimport math") == ()
 
 
 def test_of_a_changed_figures_cell_run_only_definitions():
     source = "import os\nx = train()\ndef f():\n    return 1\nclass A: pass\nf()"
-    assert definitions_of(source) == "import os\n\ndef f():\n    return 1\n\nclass A:\n    pass"
+    assert cell_text.definitions_of(source) == "import os\n\ndef f():\n    return 1\n\nclass A:\n    pass"
 
 
 def test_a_figures_cell_that_no_reader_can_take_names_nothing_and_ends_nothing():
     """Each raises an error of its own in Python's reader or writer: it ended the grading of the whole submission."""
     for unwritten in ("-" * 5_000 + "1", "0x" + "f" * 6_000, "(" * 300, "x" + ".x" * 9_000, "\\udc80"):
         source = f"def f():\n    return {unwritten}\ntiny = {unwritten}"
-        makes(source, "tiny")
+        cell_text.makes(source, "tiny")
         repaired(in_figure(source))
 
 
 def test_nothing_of_a_students_code_is_warned_of_on_the_terminal(recwarn):
-    assert len(statements('x = "\\d"\ny = "\\q"')) == 2 and not recwarn.list
+    assert len(cell_text.statements('x = "\\d"\ny = "\\q"')) == 2 and not recwarn.list
 
 
 def test_figures_cells_by_the_hundred_are_not_parsed_without_end():

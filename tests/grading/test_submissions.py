@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from autograder.audit.simulate import answered
+from autograder.course.masters import solution_sources
 from autograder.errors import UserError
-from autograder.grading.submissions import MISSING, find_submissions, read
-
-LAB = "01_markov_bigram"
+from autograder.grading.submissions import MISSING, _is_copy, find_submissions, read
+from tests.fixtures.frozen_course import hand_in
+from tests.grading.accidents import LAB, TEMPLATE, notebook, raw, stub
 
 
 @pytest.mark.parametrize("target", ["eve", "/nowhere", "a" * 300, "."])
@@ -116,3 +118,17 @@ def test_a_time_is_never_guessed(tmp_path: Path, course_at) -> None:
         [ada] = find_submissions(tmp_path, LAB)
         assert ada.submitted_at == time, text
         assert (said in ada.notes[0]) if said else not ada.notes, text
+
+
+def test_another_labs_notebook_in_the_folder_is_no_answer(tmp_path):
+    other, untouched = "00_warm_up", notebook(*map(stub, [*TEMPLATE.names, *TEMPLATE.by_hand]))
+    hand_in(tmp_path, "ada", raw(untouched).decode(), file=f"{LAB}.ipynb")
+    hand_in(tmp_path, "ada", raw(answered(other, solution_sources(other))).decode(), file=f"{other}.ipynb")
+    [ada] = find_submissions(tmp_path, LAB)
+    assert ada.path is not None and ada.path.name == f"{LAB}.ipynb"
+
+
+def test_a_copy_of_an_imported_labs_notebook_is_known_by_its_name():
+    copies = ["geo-Copy1", "geo (2)", "geo - Kopie", "geo copy 2", "Geo-Copy1-Copy2"]
+    others = ["geometry", "geo2", "geo-extra"]
+    assert [name for name in (*copies, *others) if _is_copy(f"{name}.ipynb", "geo.ipynb")] == copies
