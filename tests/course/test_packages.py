@@ -8,7 +8,6 @@ import re
 import pytest
 from packaging.requirements import Requirement
 
-import autograder
 from autograder.course import packages
 from autograder.course.masters import course_root, lab_name
 from autograder.course.release import download_note
@@ -19,19 +18,15 @@ def _names(lines: list[str]) -> set[str]:
     return {re.split(r"[\[=<>]", line)[0].lower() for line in lines}
 
 
-def test_a_student_installs_no_package_of_the_harness():
-    students = _names(packages.student_requirements(lab_name("13")))
-    graders = _names(packages.grader_requirements())
+def test_a_student_installs_no_package_of_the_harness_and_ranges_that_hold_the_locks_versions():
+    asked, pinned = packages.student_requirements(lab_name("13")), packages.grader_requirements()
+    students, graders = _names(asked), _names(pinned)
     assert {"torch", "jupyterlab", "nbgrader", "numpy"} <= students < graders
     assert {"typer", "pydantic", "sqlalchemy", "jupytext"} <= graders - students
-
-
-def test_a_students_versions_are_ranges_that_hold_those_of_the_lock():
-    pinned = dict(line.split("==") for line in packages.grader_requirements())
-    for line in packages.student_requirements(lab_name("13")):
-        requirement = Requirement(line)
-        assert any(part.operator == ">=" for part in requirement.specifier), line
-        assert requirement.specifier.contains(pinned[requirement.name]), line
+    versions = dict(line.split("==") for line in pinned)
+    for requirement in map(Requirement, asked):
+        assert any(part.operator == ">=" for part in requirement.specifier), requirement
+        assert requirement.specifier.contains(versions[requirement.name]), requirement
 
 
 def test_pytorch_and_its_index_are_asked_for_from_the_first_lab_that_uses_it(course_at):
@@ -47,10 +42,12 @@ def test_pytorch_and_its_index_are_asked_for_from_the_first_lab_that_uses_it(cou
     assert packages.grader_requirements()[0] == line
 
 
-def test_every_package_is_pinned_to_the_version_that_is_tested_here():
+def test_every_package_is_pinned_to_the_version_that_is_tested_here_and_the_lock_names_no_registry():
     for line in packages.grader_requirements():
         name, _, version = line.partition("==")
         assert importlib.metadata.version(name.partition("[")[0]).split("+")[0] == version
+    lines = (course_root() / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    assert all(re.fullmatch(r"#.*|[\w.-]+==[\w.]+", line) for line in lines)
 
 
 def test_a_package_that_is_not_locked_is_named(monkeypatch):
@@ -62,14 +59,3 @@ def test_a_package_that_is_not_locked_is_named(monkeypatch):
     monkeypatch.setattr(packages, "_text", texts.__getitem__)
     with pytest.raises(UserError, match=r"new_one\[all\]: in pyproject.toml, but not in requirements.lock"):
         packages.grader_requirements()
-
-
-def test_the_lock_names_no_registry_and_no_folder():
-    lines = (course_root() / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    assert all(re.fullmatch(r"#.*|[\w.-]+==[\w.]+", line) for line in lines)
-
-
-def test_the_version_is_that_of_the_installed_package():
-    assert autograder.__version__ == importlib.metadata.version("bigrams-to-translators")
-    with pytest.raises(AttributeError, match="no_such_name"):
-        _ = autograder.no_such_name
