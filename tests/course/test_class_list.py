@@ -1,4 +1,4 @@
-"""The class list is read from Canvas, Moodle or by hand, and says who somebody is or is refused."""
+"""The class list says who somebody is or is refused, and extensions that were given while the course ran are found by any name."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ from pathlib import Path
 import pytest
 
 from autograder.collect import collect
+from autograder.course import extensions, policy_file
 from autograder.course.class_list import ClassList, read_class_list
 from autograder.course.lists import CsvList, number_in, read_list, same_name
-from autograder.course.policy_file import (
-    class_list,
-    extension_of,
-    extensions_file,
-    unknown_extensions,
-)
+from autograder.course.policy_file import class_list, extension_of, extensions_file, unknown_extensions
 from autograder.errors import UserError
 from autograder.exports.matching import match
 from tests.collect.test_collect import LAB, submitted, zip_of
@@ -201,3 +197,78 @@ def test_one_new_name_and_two_folders_of_one_row_end_no_export_and_another_cours
     assert any("match one row" in note and ", ".join(folders[:2]) in note for note in notes)
     with pytest.raises(UserError, match="both row 4"):
         matched(names, folders[:3], ClassList())
+
+
+def days_of(file: Path, student: str) -> float | None:
+    """What the file gives a student: the last of the lines that mean them."""
+    given = extensions.granted(file, LAB)
+    names = policy_file.names_of_student(given, student)
+    return given[names[-1]] if names else None
+
+
+@pytest.mark.parametrize("student", ["ada", "=HYPERLINK(1)", "@eve", "-1+1", "a;=b", "o'brien"])
+def test_an_extension_is_found_again_and_is_no_formula(tmp_path, student):
+    file = tmp_path / "extensions.csv"
+    for days in (2, 0.00001, 1 / 3, 3.9993055555555554, 366):
+        extensions.add(file, LAB, student, days)
+        assert days <= days_of(file, student) == pytest.approx(days, rel=1e-4), "a moment less costs a day"
+    assert days_of(file, "somebody else") is None
+    cell = file.read_text().splitlines()[-1].split(",")[1].strip('"')
+    assert cell[0] not in "=+-@" and ";=" not in cell
+    file.write_text(f"lab,student,days\n{LAB},@eve,1\n")  # as nobody but a person writes it
+    assert days_of(file, "@eve") == 1
+    extensions.add(file, LAB, "@eve", 3)
+    assert days_of(file, "@eve") == 3
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"lab,student,days\n07,ada,1",  # no line end, and the lab by its number
+        "lab;student;days\r\n07_self_attention;ada;1,0\r\n\r\n".encode("utf-8-sig"),
+        "Lab\tStudent\tDays\r\n7\tada\t1\r\n".encode("utf-16"),
+        "lab,student,days,why\n07,ada,1,ill\n07,jürgen,2,\n".encode("cp1252"),
+    ],
+)
+def test_a_list_that_a_spreadsheet_has_saved_is_read_and_made_longer(tmp_path, content):
+    file = tmp_path / "extensions.csv"
+    file.write_bytes(content)
+    assert days_of(file, "ada") == 1
+    extensions.add(file, LAB, "bo", 2)
+    assert [days_of(file, student) for student in ("ada", "bo")] == [1, 2]
+
+
+def test_what_others_wrote_into_the_list_stays(tmp_path):
+    """Reasons, who gave it, a link to a list that is shared, and who may read it."""
+    shared = tmp_path / "shared.csv"
+    shared.write_text(f'Lab,student,days,reason,by\n{LAB},ada,7,"ill, until May",Prof. X\n')
+    shared.chmod(0o640)
+    file = tmp_path / "extensions.csv"
+    file.symlink_to(shared)
+    extensions.add(file, LAB, "bo", 2)
+    lines = shared.read_text().splitlines()
+    assert lines == ["Lab,student,days,reason,by", f'{LAB},ada,7,"ill, until May",Prof. X', f"{LAB},bo,2,,"]
+    assert file.is_symlink() and shared.stat().st_mode & 0o777 == 0o640
+    assert days_of(file, "bo") == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["extensions.csv", "shared.csv"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("07,ada,1\n", "The first row"),
+        ("lab,student,days\n99,ada,1\n", "There is no lab “99”"),
+        ("lab,student,days\n07,ada,nan\n", "Row 2"),
+        ("lab,student,days\n07,,1\n", "Row 2"),
+        ("lab,student,days\n07,ada\n", "Row 2"),
+        ("", "is empty"),
+    ],
+)
+def test_a_list_that_says_something_else_is_refused_in_a_sentence_and_left_as_it_is(tmp_path, content, said):
+    file = tmp_path / "extensions.csv"
+    file.write_text(content)
+    with pytest.raises(UserError, match=said):
+        days_of(file, "ada")
+    with pytest.raises(UserError, match=said):
+        extensions.add(file, LAB, "ada", 1)
+    assert file.read_text() == content

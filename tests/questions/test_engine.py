@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import json
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +15,15 @@ from coursekit.checks import compare, encoding, values, words
 
 from autograder.audit import question as of_a_question
 from autograder.course.masters import solution, solution_source
+from autograder.errors import UserError
 from autograder.judging import run
-from autograder.judging.run import run_question
+from autograder.judging.run import run_question, student_with_answer
 from autograder.questions.engine import Case, Observed, Question, answers, as_tests, card, edits
 from autograder.questions.engine.as_tests import RULES
 from autograder.questions.engine.diagnosis import diagnose
 from autograder.questions.engine.draw import PUBLIC, NoFairInputs, trials_of
 from autograder.questions.engine.rubric import points_earned
+from autograder.run.preflight import check_lab
 from autograder.sandbox.host.student import Student
 
 LAB, POINTS, SALT = "01_markov_bigram", 2.0, "a salt"
@@ -358,6 +361,70 @@ def test_a_wrong_answer_is_judged_again_with_the_masters_earlier_answers(lab, na
     named = diagnose(lab, name, runs)
     assert (named and named.title) == title
     assert all(run.result.passed for run in runs) is (title is None)
+
+
+def _named(lab, question, function):
+    found = diagnose(lab, question, run_question(lab, question, student_with_answer(lab, question, function)))
+    return found and found.name
+
+
+def test_right_values_of_a_wrong_type_are_not_taken_for_a_changed_argument():
+    lab, question = "10_training", "shift_targets"
+    right = solution(lab)[question]
+
+    def of_another_type(sentences, bos, eos, pad):
+        return tuple(part.int() for part in right(sentences, bos, eos, pad))
+
+    def that_changes_its_argument(sentences, bos, eos, pad):
+        result = right(sentences, bos, eos, pad)
+        sentences[0].insert(0, bos)
+        return result
+
+    assert _named(lab, question, of_another_type) is None
+    assert _named(lab, question, that_changes_its_argument) == "targets_that_append"
+
+
+def test_an_answer_that_keeps_something_is_named_however_often_it_was_asked_before():
+    lab, question, name = "10_training", "adam_step", "adam_that_counts_by_itself"
+    loaded = {one.name: one for one in answers.answers_of(lab)["misconception"][question]}[name]
+    fresh = {one.name: one for one in answers.fresh_answers(lab, question)["misconception"]}[name]
+    one = torch.ones(1, dtype=torch.float64)
+    for _ in range(2000):  # by then its correction of the means has faded, and its mistake would be another
+        loaded.function(one, one, one, one, 1, 0.1)
+    assert _named(lab, question, fresh.function) == name
+
+
+#: Lab and question.
+SMOOTH = ("07_self_attention", "kernel_smooth")
+
+
+def smooth(x, y, query, sigma):
+    return solution(SMOOTH[0])[SMOOTH[1]](x, y, query, sigma)
+
+
+def test_who_makes_another_slip_on_top_does_not_fare_better_and_a_cost_for_no_slip_is_refused(course_at):
+    def not_squared_and_rounded(x, y, query, sigma):
+        return smooth(x, y, query, sigma**0.5).round(1)
+
+    runs = run_question(*SMOOTH, student_with_answer(*SMOOTH, not_squared_and_rounded))
+    assert diagnose(*SMOOTH, runs) is None and points_earned(*SMOOTH, 3.0, runs, None) <= 2.0
+    course_at('[labs.07.rubric.kernel_smooth]\n"σ is not squared" = 3\n')
+    assert points_earned(*SMOOTH, 3.0, runs, None) == 0.0
+    course_at('[labs.07.rubric.kernel_smooth]\n"σ is squared" = 1\n')
+    with pytest.raises(UserError, match="no misconception of “kernel_smooth”"):
+        check_lab(SMOOTH[0])
+
+
+def test_a_rule_that_was_not_tested_is_not_broken():
+    def in_place(x, y, query, sigma):
+        result = smooth(x, y, query, sigma)
+        y *= 2
+        return result
+
+    runs = run_question(*SMOOTH, student_with_answer(*SMOOTH, in_place))
+    assert points_earned(*SMOOTH, 3.0, runs, None) < 3.0
+    unrun = [replace(run, ran=run.result.passed) for run in runs]
+    assert points_earned(*SMOOTH, 3.0, unrun, None) == 3.0
 
 
 def _wrong(name, function, **more):
