@@ -25,8 +25,8 @@ from autograder.course.policy_file import extension_of, settings
 from autograder.errors import UserError
 from autograder.exports import Exported, export
 from autograder.results import QuestionResult
+from tests.collect.test_collect import FILE, LAB, zip_of
 
-LAB = "07_self_attention"
 FILES = Path(__file__).parents[1] / "fixtures" / "moodle_files"
 SHEET = "a24-worksheet-en.csv"
 COURSE = 'timezone = "Europe/Berlin"\nteam = ["teacher", "lehrer"]\n'
@@ -163,11 +163,8 @@ def test_a_worksheet_is_read_and_filled_in_whatever_its_language(
         sheet = tmp_path / f"{spelling}.csv"
         with sheet.open("w", encoding=encoding, newline="") as file:
             csv.writer(file, delimiter=";").writerows([header, *rows])
-        download = tmp_path / "d.zip"
-        with zipfile.ZipFile(download, "w") as archive:
-            for name in ("Ada Lovelace_77", "Zoë Müller_78"):
-                archive.writestr(f"{name}_assignsubmission_file/{LAB}.ipynb", name)
-        done = collect(download, tmp_path / f"s{spelling}", LAB, times=sheet)
+        files = {f"{who}_{FILE}/{LAB}.ipynb": who for who in ("Ada Lovelace_77", "Zoë Müller_78")}
+        done = collect(zip_of(tmp_path / "d.zip", files), tmp_path / f"s{spelling}", LAB, times=sheet)
         assert done.without_time == ("Zoë Müller_78",)
         stamp = tmp_path / f"s{spelling}" / "Ada Lovelace_77" / LAB / "timestamp.txt"
         assert stamp.read_text() == "2026-03-02 13:15:00 UTC\n", "in Berlin"
@@ -219,11 +216,10 @@ def without_tags(comment: str) -> str:
 def test_overrides_of_due_dates_count_where_they_are_longer(tmp_path, course_at):
     course_at(f'{COURSE}roster = "{FILES / "participants-en.csv"}"\n{DUE}')
     sheet = read_list(FILES / "a100-worksheet-overrides-de.csv")
-    with zipfile.ZipFile(tmp_path / "d.zip", "w") as archive:
-        for row in (row for row in sheet.rows if "sobrien" not in row):  # who handed in nothing yet
-            name = f"{sheet.name(row).translate(str.maketrans('', '', '/:')).replace('_', ' ')}_{row[0][13:]}"
-            archive.writestr(f"{name}_assignsubmission_file/{LAB}.ipynb", name)
-    done = collect(tmp_path / "d.zip", tmp_path / "submitted", LAB, times=sheet.path)
+    rows = [row for row in sheet.rows if "sobrien" not in row]  # who handed in nothing yet
+    names = [sheet.name(row).translate(str.maketrans("_", " ", "/:")) for row in rows]
+    files = {f"{name}_{row[0][13:]}_{FILE}/{LAB}.ipynb": name for name, row in zip(names, rows, strict=True)}
+    done = collect(zip_of(tmp_path / "d.zip", files), tmp_path / "submitted", LAB, times=sheet.path)
     longer = {who: extension_of(LAB, who) for who in (*done.students, "sobrien") if extension_of(LAB, who)}
     assert {who: round(time.total_seconds() / 86400, 4) for who, time in longer.items()} == {
         "sobrien": 3, "npatel": 4, "longname": 2, "noid": 2, "lnull": 2
@@ -318,10 +314,10 @@ def test_a_groups_notebook_is_each_members(tmp_path, a_class, filled):
 def test_a_groups_name_before_a_persons_changes_nothing(tmp_path, course_at):
     """Where a teacher chose a group to look at, Moodle puts its name and a hyphen before each person's."""
     course_at(f'{COURSE}roster = "{FILES / "participants-en.csv"}"\n')
-    with zipfile.ZipFile(tmp_path / "d.zip", "w") as archive:
-        for number, name in ((16, "Anna Schmidt"), (18, "Anna Schmidt")):
-            archive.writestr(f"Gruppe 1-{name}_{number}_assignsubmission_file/{LAB}.ipynb", str(number))
-    done = collect(tmp_path / "d.zip", tmp_path / "submitted", LAB, times=FILES / "a24-worksheet-en.csv")
+    files = {f"Gruppe 1-Anna Schmidt_{number}_{FILE}/{LAB}.ipynb": str(number) for number in (16, 18)}
+    done = collect(
+        zip_of(tmp_path / "d.zip", files), tmp_path / "submitted", LAB, times=FILES / "a24-worksheet-en.csv"
+    )
     assert done.students == ("aschmidt", "aschmidt2")
 
 

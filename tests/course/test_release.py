@@ -28,11 +28,7 @@ from autograder.grading.repair import Template
 #: Labs that differ in kind: NumPy with data of its own, and the translator, which needs PyTorch.
 KINDS = ("02_dirichlet_map", "12_translator")
 #: What only masters hold.
-ANSWERS = (
-    "BEGIN SOLUTION",
-    "BEGIN HIDDEN TESTS",
-    "autograder.nbgrader_plugin.score_in_kernel",
-)
+ANSWERS = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "autograder.nbgrader_plugin.score_in_kernel")
 
 
 @pytest.fixture(scope="module")
