@@ -80,7 +80,6 @@ NB = f"{LAB}.ipynb"
 LONG_AGO = "1999-01-01 00:00:00 UTC"
 FILE = "assignsubmission_file"
 
-
 #: What is in a zip -> what is collected of whom, and what is said. A name that ends in “ later” has a later date.
 DOWNLOADS: dict[str, tuple[dict[str, str | bytes], dict[str, str], list[str]]] = {
     "canvas": (
@@ -156,10 +155,8 @@ DOWNLOADS: dict[str, tuple[dict[str, str | bytes], dict[str, str], list[str]]] =
 def test_a_download_is_collected_and_what_was_chosen_is_said(tmp_path, out, download):
     files, expected, said = DOWNLOADS[download]
     later = {name.removesuffix(" later"): LATER for name in files if name.endswith(" later")}
-    source = zip_of(
-        tmp_path / "d.zip", {name.removesuffix(" later"): text for name, text in files.items()}, later
-    )
-    done = collect(source, out, LAB)
+    contents = {name.removesuffix(" later"): text for name, text in files.items()}
+    done = collect(zip_of(tmp_path / "d.zip", contents, later), out, LAB)
     assert submitted(out) == expected and set(done.students) == set(expected)
     kind = download.split(",")[0]
     assert done.kind == (kind if kind in ("canvas", "moodle") else "plain")
@@ -213,13 +210,9 @@ def test_a_bomb_is_read_up_to_the_cap_only(tmp_path, out, collected, monkeypatch
     }
     done = collected(files, to=out / "2")
     assert submitted(out / "2") == {"bo": "bo"}
-    for words in (
-        f"big/{NB} is larger than 1 MB",
-        f"large/a.zip/{NB} is larger",
-        "lists more than 30",
-        "unusual way",
-    ):
-        assert any(words in note for note in done.notes), words
+    notes = "\n".join(done.notes)
+    assert f"big/{NB} is larger than 1 MB" in notes and f"large/a.zip/{NB} is larger" in notes
+    assert "lists more than 30" in notes and "unusual way" in notes
 
 
 def test_collecting_again_keeps_the_notebook_that_is_known_to_be_newer(out, collected):
@@ -292,15 +285,9 @@ def test_whoever_is_in_the_download_has_a_folder_whatever_their_files_are(tmp_pa
 
 
 def test_a_name_in_utf8_without_the_mark_is_read_as_it_was_written(tmp_path, out):
-    names = ("José", "Łukasz学")
-    stand_in = {name: letter * len(name.encode()) for name, letter in zip(names, "xy", strict=True)}
-    path = zip_of(
-        tmp_path / "mac.zip", {f"{stand_in[name]}/{NB}": name for name in names} | {f"ada/{NB}": "ada"}
-    )
-    raw = path.read_bytes()
-    for name in names:
-        raw = raw.replace(f"{stand_in[name]}/".encode(), f"{name}/".encode())
-    path.write_bytes(raw)
+    path = zip_of(tmp_path / "mac.zip", {f"{who}/{NB}": who for who in ("xxxxx", "yyyyyyyyyy", "ada")})
+    raw = path.read_bytes().replace(b"xxxxx/", "José/".encode())
+    path.write_bytes(raw.replace(b"yyyyyyyyyy/", "Łukasz学/".encode()))
     assert collect(path, out, LAB).students == ("José", "ada", "Łukasz学")
 
 
@@ -363,8 +350,7 @@ def test_canvass_report_and_the_list_of_its_api_give_the_times(out, collected):
         {"id": 9, "user_id": 4711, "submitted_at": None},
     ]
     collected(CANVAS, json.dumps(answer))
-    known_before = stamps(out)
-    assert known_before == {ada: "2026-03-01 10:00:00 UTC", niels: "2026-03-01 10:00:00 UTC"}
+    assert stamps(out) == {ada: "2026-03-01 10:00:00 UTC", niels: "2026-03-01 10:00:00 UTC"}
 
 
 #: What is no list of this lab's times -> why it is refused.
@@ -420,9 +406,8 @@ def test_a_plain_list_and_github_classrooms_grades_give_the_times(out, collected
 
 
 def test_a_notebook_of_another_lab_is_said(collected):
-    done = collected(
-        {f"{who}/{NB}": nbformat.writes(released_notebook("06_positions")) for who in ("ada", "bo")}
-    )
+    other = nbformat.writes(released_notebook("06_positions"))
+    done = collected({f"{who}/{NB}": other for who in ("ada", "bo")})
     assert any(f"is a notebook of 06_positions, not of {LAB}" in note for note in done.notes)
 
 
@@ -530,8 +515,6 @@ UNREAD = {
 @pytest.mark.parametrize("system", UNREAD)
 def test_a_download_of_a_system_that_is_not_read_is_refused_by_name(tmp_path, out, system):
     source = zip_of(tmp_path / "d.zip", dict.fromkeys(UNREAD[system], "x"))
-    with pytest.raises(
-        UserError, match=f"a download of {system.split(',')[0]}, which is not supported: put each"
-    ):
+    with pytest.raises(UserError, match=f"a download of {system.split(',')[0]}, which is not supported"):
         collect(source, out, LAB)
     assert not out.exists()

@@ -104,13 +104,8 @@ def test_without_the_worksheet_two_of_one_name_keep_their_own_folders_and_graded
     assert any(
         "No worksheet identifies" in note and "Give the grading worksheet" in note for note in done.notes
     )
-    points = {
-        "Anna Schmidt_16": 20,
-        "Anna Schmidt_18": 15.11,
-        "aschmidt": None,
-        "aschmidt2": None,
-        "teacher": None,
-    }
+    points = {"Anna Schmidt_16": 20, "Anna Schmidt_18": 15.11}
+    points |= dict.fromkeys(("aschmidt", "aschmidt2", "teacher"))
     grades = {who: row["Grade"] for who, row in rows_of(filled(points, SHEET), SHEET).items()}
     assert grades == {"aschmidt": "20", "aschmidt2": "15.11"}
 
@@ -150,9 +145,7 @@ def test_a_worksheet_is_read_and_filled_in_whatever_its_language(
     tmp_path, course_at, spec, make_result, language, encoding
 ):
     course_at('timezone = "Europe/Berlin"\n')
-    words = json.loads((Path(lists.__file__).with_name("moodle_words.json")).read_text(encoding="utf-8"))[
-        language
-    ]
+    words = json.loads(Path(lists.__file__).with_name("moodle_words.json").read_text("utf-8"))[language]
     for spelling in range(max(len(words[role]) for role in ROLES)):
         header = [words[role][min(spelling, len(words[role]) - 1)] for role in ROLES]
         [hidden], no = words["hidden user"], words["no"][0]

@@ -72,16 +72,11 @@ def root(unpacked: Path, tmp_path: Path) -> Path:
 
 def run_bundle(root: Path, container: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
     """Start the zip's own script in its bare folder, far from the repository."""
-    environment = {"GRADESCOPE_ROOT": str(root), "COURSE_PYTHON": sys.executable, "PATH": os.environ["PATH"]}
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "OMP_NUM_THREADS")}
     return subprocess.run(
         [*container, "bash", str(root / "source/run_autograder")],
         cwd=root if not container else None,
-        env={
-            **environment,
-            "HOME": str(root),
-            "OMP_NUM_THREADS": "1",
-            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
-        },
+        env=kept | {"GRADESCOPE_ROOT": str(root), "COURSE_PYTHON": sys.executable, "HOME": str(root)},
         capture_output=True,
         text=True,
         timeout=300,

@@ -8,8 +8,6 @@ from tests.grading.accidents import LAB
 
 GIVEN = "import numpy as np\nwords = names()"
 ANSWER = "import numpy as np\nEPS = 1e-9\ndef f(x):\n    return x + EPS"
-
-
 ADD_NAMES = (
     "def g(x):\n    return f(x)",
     "import math\nfrom math import log\nimport numpy as np",
@@ -25,10 +23,9 @@ DO_MORE = (
 
 
 def test_cells_that_add_names_change_nothing_and_cells_that_do_more_are_known():
-    assert [cell for cell in ADD_NAMES if last_change([GIVEN, ANSWER, cell], {GIVEN}) != -1] == []
-    assert [
-        cell for cell in DO_MORE if last_change([GIVEN, ANSWER, cell, "def h(): pass"], {GIVEN}) != 2
-    ] == []
+    cells = (*ADD_NAMES, *DO_MORE)
+    changes = {cell: last_change([GIVEN, ANSWER, cell, "def h(): pass"], {GIVEN}) for cell in cells}
+    assert changes == dict.fromkeys(ADD_NAMES, -1) | dict.fromkeys(DO_MORE, 2)
 
 
 def test_a_given_cell_changes_what_the_student_has_named_and_the_released_cells_change_nothing():

@@ -15,7 +15,6 @@ NAMES = ("torch.nn.functional.softmax", "Tensor.softmax", "str.encode", "torch.n
 HOME = "coursekit.checks.symptoms"
 QUESTION = "multi_head_attention"
 
-
 FOUND = [
     ("import torch\ndef f(x): return torch.nn.functional.softmax(x, -1)", NAMES[0]),
     ("import torch.nn.functional as F\ndef f(x): return F.softmax(x, -1)", NAMES[0]),
@@ -59,8 +58,6 @@ OWN = "def softmax(x):\n    e = np.exp(x)\n    return e / e.sum()"
 READY = "def softmax(x):\n    return special.softmax(x)"
 LIBRARY = "from scipy import special"
 KEPT = "__graded_softmax__ = globals().get('softmax')"
-
-
 CELLS = (
     ([LIBRARY, READY, KEPT], True),
     ([LIBRARY, READY, OWN, KEPT], False),

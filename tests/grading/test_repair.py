@@ -161,7 +161,6 @@ DEFINED = [
 ]  # fmt: skip
 NOT_DEFINED = ["f == 3", "f(3)", "class A:\n    def f(self): ...", "def ff(x): ...", "# def f(x)"]
 
-
 #: Answers that nobody has written.
 UNWRITTEN = [
     "def f(x):\n    pass", 'def f(x):\n    """Later."""\n    return None', "# below",

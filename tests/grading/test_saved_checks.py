@@ -12,10 +12,8 @@ def card(question: object, *marks: object) -> list[object]:
 
 
 def test_the_last_card_of_a_question_counts_line_by_line():
-    early, late = (
-        card("softmax", ["Sums to one.", False, "Divide."]),
-        card("softmax", ["Sums to one.", True, ""]),
-    )
+    early = card("softmax", ["Sums to one.", False, "Divide."])
+    late = card("softmax", ["Sums to one.", True, ""])
     assert saved_checks([early]) == {"softmax": [(False, "Sums to one. Divide.")]}
     assert saved_checks([early, None, [], late]) == {"softmax": [(True, "Sums to one.")]}
 

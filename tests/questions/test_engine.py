@@ -339,8 +339,6 @@ class MultiHeadAttention(MultiHeadAttention):
     def forward(self, x, memory=None, mask=None):
         return x, x
 """
-
-
 NO_MASK = WRONG_ATTENTION.replace("v, mask)", "v)")
 ATTACHED = DEAF + solution_source("08_multi_head", "attention_maps").replace(".detach()", "")
 
