@@ -47,9 +47,8 @@ def _long_lines(lab):
     """The lines of a lab's answers that are longer than forty characters."""
     for question, _ in spec(lab).questions:
         inside = solution_source(lab, question).split("### BEGIN SOLUTION")[1].split("### END SOLUTION")[0]
-        yield from (
-            line for line in (line.split("#")[0].strip() for line in inside.splitlines()) if len(line) > 40
-        )
+        lines = (line.split("#")[0].strip() for line in inside.splitlines())
+        yield from (line for line in lines if len(line) > 40)
 
 
 def _leaks(lab, out):
@@ -96,13 +95,8 @@ def _first_cells(folder, count, *, has_kit, then=""):
         if has_kit:
             shutil.copy(folder / "kit.zip", alone)
         program = "import os, sys\nsys.path.insert(0, '')\n" + "\n".join([*sources, then])
-        done = subprocess.run(
-            [sys.executable, "-I", "-c", _WITHOUT_THE_COURSE + program],
-            cwd=alone,
-            capture_output=True,
-            text=True,
-        )
-    return done.stderr
+        command = [sys.executable, "-I", "-c", _WITHOUT_THE_COURSE + program]
+        return subprocess.run(command, cwd=alone, capture_output=True, text=True).stderr
 
 
 #: A Python that has the packages and not the course, as on Colab.

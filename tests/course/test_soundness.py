@@ -142,10 +142,8 @@ def test_questions_and_names_that_cannot_be_are_refused(root):
     refused = dict.fromkeys(("entropy", "entropy:0,other:20", "en-tropy:20"), "no question with its points")
     for name in ("class", "print", "np", "_x", "e\u0301", "a" * 61):
         refused[f"{name}:20"] = "cannot be a question's name"
-    refused |= {
-        "entropy:8,other:11": "add up to 19 and not to 20",
-        "entropy:8,entropy:12": "in the list twice",
-    }
+    refused["entropy:8,other:11"] = "add up to 19 and not to 20"
+    refused["entropy:8,entropy:12"] = "in the list twice"
     for questions, sentence in refused.items():
         with pytest.raises(UserError, match=sentence):
             parse_questions(questions)

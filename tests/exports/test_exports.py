@@ -215,9 +215,8 @@ def test_what_people_entered_is_in_the_exported_points(exported, make_result):
     }
     words = ("why_softmax: 4.5 of 5", "Your teacher on why_softmax: So <b>it</b> is.", "takes off 2 points")
     results = [make_result("ada", 4, 1), make_result("bo", 4, 1)]
-    [moodle] = exported(
-        "moodle", results, [["Username", "Email"], ["ada", ""], ["bo", ""]], marks=marks
-    ).paths
+    listed = [["Username", "Email"], ["ada", ""], ["bo", ""]]
+    [moodle] = exported("moodle", results, listed, marks=marks).paths
     gradescope, _ = exported("gradescope", results, marks=marks).paths
     for line in words:
         assert html.escape(line) in table(moodle)[1][-2]

@@ -24,9 +24,8 @@ TOO_LONG = "This cell was stopped: it took too long."
 
 def question(message: str, error: str = "", points: float = 0.0) -> QuestionResult:
     cause = f"{message[:1].upper()}{message[1:]}."
-    return QuestionResult(
-        COUNTS, points, 3.0, (TestResult("A title.", False, message),), error=error, cause=cause
-    )
+    tests = (TestResult("A title.", False, message),)
+    return QuestionResult(COUNTS, points, 3.0, tests, error=error, cause=cause)
 
 
 def after(failed: str, lost: QuestionResult, *accidents) -> QuestionResult:
@@ -42,10 +41,8 @@ def after(failed: str, lost: QuestionResult, *accidents) -> QuestionResult:
 
 
 def test_a_cell_that_stopped_is_no_cause_of_what_does_not_lack_its_names():
-    for lost in (
-        question("row 2 sums to 1.7"),
-        question("your function raised an error", "NameError: name '…' is not defined"),
-    ):
+    raised = question("your function raised an error", "NameError: name '…' is not defined")
+    for lost in (question("row 2 sums to 1.7"), raised):
         assert after("def bigram_counts", lost) == lost
     lost = question(NOT_DEFINED)
     assert after("x = 1", lost, insert("x = 1")) == lost

@@ -12,9 +12,8 @@ CODE = "assert f(1) == 1\n### BEGIN HIDDEN TESTS\nassert f(31337) == 2\n### END 
 
 
 def judged(status="ok", outputs=(), error="", code=CODE):
-    return judged_beside(
-        checking("t", 2, code), code, CellOutcome("t", 0, status, 0.0, outputs, error), "t", 2.0
-    )
+    outcome = CellOutcome("t", 0, status, 0.0, outputs, error)
+    return judged_beside(checking("t", 2, code), code, outcome, "t", 2.0)
 
 
 def shows(text):

@@ -30,9 +30,8 @@ def order(made: Repaired) -> list[str]:
 def test_an_honest_notebook_passes_without_a_note_and_without_its_figures_cells():
     made = repaired()
     assert made.notes == []
-    assert order(made) == [
-        cell.metadata.nbgrader.grade_id for cell in TEMPLATE.cells if "nbgrader" in cell.metadata
-    ]
+    named = [cell.metadata.nbgrader for cell in TEMPLATE.cells if "nbgrader" in cell.metadata]
+    assert order(made) == [one.grade_id for one in named]
     ran = made.executed_source()
     assert TEMPLATE.skipped and not any(source in ran for source in TEMPLATE.skipped.values())
     assert any("def normalise_rows" in source for source in ran)
@@ -171,9 +170,8 @@ UNWRITTEN = [
 def test_what_a_cell_defines_is_read_off_its_lines_and_whether_somebody_wrote_it():
     assert [source for source in (*DEFINED, *NOT_DEFINED) if cell_text.defines(source, {"f"})] == DEFINED
     written = ["class f:\n    def __init__(self):\n        self.x = 1", "def f(x):\n    return 0"]
-    assert [
-        source for source in (*UNWRITTEN, *written) if cell_text.is_unwritten(source, {"f"}, "")
-    ] == UNWRITTEN
+    both = (*UNWRITTEN, *written)
+    assert [source for source in both if cell_text.is_unwritten(source, {"f"}, "")] == UNWRITTEN
 
 
 def test_of_a_given_cell_only_what_was_added_and_does_something_is_the_students():
@@ -248,9 +246,7 @@ def test_line_ends_and_encodings_of_other_systems_change_nothing_and_a_stray_byt
         def saved(made, ends=ends):
             for cell in made.cells:
                 cell.source = cell.source.replace("\n", ends)
-                cell.pop(
-                    "id", None
-                )  # as an editor of an older format leaves it: figure cells go by their text
+                cell.pop("id", None)  # as an older format has it: figures' cells go by their text
 
         odd = repaired(saved)
         assert odd.executed_source() == usual and odd.notes == []
@@ -262,9 +258,8 @@ def test_line_ends_and_encodings_of_other_systems_change_nothing_and_a_stray_byt
 
 
 def test_no_cell_is_handed_on_longer_than_anybody_writes():
-    [cell] = [
-        c for c in repaired(insert("word " * 100_000, kind="markdown")).cells if "word word" in c.source
-    ]
+    made = repaired(insert("word " * 100_000, kind="markdown"))
+    [cell] = [cell for cell in made.cells if "word word" in cell.source]
     assert len(cell.source) < 201_000
     assert cell.source.endswith("[the rest was left out: it is too long]")
 

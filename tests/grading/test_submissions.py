@@ -72,9 +72,7 @@ def test_where_it_is_not_certain_what_is_meant_nothing_is_graded_and_a_note_name
     ada, _ = find_submissions(tmp_path, LAB)
     assert ada.path is None
     assert ada.notes == (f"There was no {LAB}/{LAB}.ipynb, and none that is surely meant by: {names}.",)
-    assert read(ada, LAB).digest not in ("", MISSING), (
-        "what is said now differs from what an earlier run said"
-    )
+    assert read(ada, LAB).digest not in ("", MISSING), "an earlier run said something else"
 
 
 def test_other_labs_are_nothing_to_say(tmp_path: Path) -> None:
@@ -84,10 +82,8 @@ def test_other_labs_are_nothing_to_say(tmp_path: Path) -> None:
 
 
 def test_what_lies_beside_the_students_folders_is_a_row(tmp_path: Path) -> None:
-    place(
-        tmp_path, f"ada/{LAB}/{LAB}.ipynb", "cy.ipynb", "ada.ipynb", f"{LAB}.ipynb", "list.csv", ".git/HEAD"
-    )
-    place(tmp_path, f".eve/{LAB}/{LAB}.ipynb")
+    place(tmp_path, f"ada/{LAB}/{LAB}.ipynb", f".eve/{LAB}/{LAB}.ipynb", f"{LAB}.ipynb")
+    place(tmp_path, "cy.ipynb", "ada.ipynb", "list.csv", ".git/HEAD")
     eve, ada, cy = find_submissions(tmp_path, LAB)
     assert (eve.student, eve.notes) == (".eve", ("The student's folder is a hidden one.",)) and eve.path
     said = f"lies beside the students' folders and was not graded: its place is %s/{LAB}/."

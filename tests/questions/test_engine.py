@@ -296,10 +296,8 @@ def test_a_slip_with_parameters_is_several_misconceptions(grading):
         """Yours is one too few."""
         return _means(x, scale) + added
 
-    assert {one.title: one.hint for one in question.misconceptions[2:]} == {
-        "plus one": "Yours is one too many.",
-        "minus one": "Yours is one too few.",
-    }
+    hints = {one.title: one.hint for one in question.misconceptions[2:]}
+    assert hints == {"plus one": "Yours is one too many.", "minus one": "Yours is one too few."}
     assert grading.judge(question, lambda x, scale=1: _means(x, scale) + 1).title == "plus one"
 
 

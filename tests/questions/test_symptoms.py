@@ -95,9 +95,8 @@ def test_what_is_equal_has_no_symptom():
 
 def test_whatever_comes_back_there_is_a_sentence():
     strange = (object(), [[[]]] * 3, {1: {2: {}}}, b"\xff", "\ud800", [float("nan")] * 3, 10**400)
-    for value, expected in itertools.product(
-        strange, (TABLE, [1, 2, 3], "text", {"a": 1}, 3.0, (TABLE, SHARES))
-    ):
+    right = (TABLE, [1, 2, 3], "text", {"a": 1}, 3.0, (TABLE, SHARES))
+    for value, expected in itertools.product(strange, right):
         assert symptom_of(value, expected) is not None, (value, expected)
 
 
@@ -163,9 +162,8 @@ def masked_lm_batch(ids, V, rng, rate=0.15):
 def test_what_the_hidden_tests_see_of_a_slip_that_no_misconception_names_has_its_symptom(
     lab, question, answer, names
 ):
-    symptom = find_symptom(
-        lab, question, run_question(lab, question, student_with_answer(lab, question, answer))
-    )
+    runs = run_question(lab, question, student_with_answer(lab, question, answer))
+    symptom = find_symptom(lab, question, runs)
     assert (symptom and symptom.name) in names, symptom
 
 
@@ -182,12 +180,9 @@ def test_a_cause_says_what_the_wrong_calls_share_or_which_part_fails_alone():
     assert for_arrays_only == "Wrong only where `mask` is a list: it raises an error: TypeError: …."
     whole = cause(lambda votes, mask: np.asarray(mask).astype(votes.dtype) @ votes)
     assert whole == "Wrong only where `votes` holds whole numbers: the result is zero everywhere."
-    assert cause(lambda votes, mask: 2 * mask @ votes, "E") == (
-        "Every value is twice what it should be. Elsewhere it raises an error: E."
-    )
-    whole_doubled = cause(
-        lambda votes, mask: (1 + (np.rint(mask) == mask).all()) * (np.asarray(mask) @ votes)
-    )
+    twice = cause(lambda votes, mask: 2 * mask @ votes, "E")
+    assert twice == "Every value is twice what it should be. Elsewhere it raises an error: E."
+    whole_doubled = cause(lambda votes, mask: (1 + np.all(np.rint(mask) == mask)) * np.asarray(mask) @ votes)
     assert whole_doubled.startswith("Right only in “Weights between 0 and 1 give parts of votes” and “Votes")
     clipped = cause(lambda votes, mask: np.clip(np.asarray(mask) @ votes, 0, 3))
     assert "Right only" not in clipped, "with a vague symptom, what passes may hide the mistake"
