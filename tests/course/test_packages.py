@@ -7,6 +7,7 @@ import re
 
 from packaging.requirements import Requirement
 
+import autograder
 from autograder.course import packages
 from autograder.course.masters import course_root, lab_name
 from autograder.course.release import download_note
@@ -44,5 +45,6 @@ def test_every_package_is_pinned_to_the_version_that_is_tested_here_and_the_lock
     for line in packages.grader_requirements():
         name, _, version = line.partition("==")
         assert importlib.metadata.version(name.partition("[")[0]).split("+")[0] == version
+    assert autograder.__version__ == importlib.metadata.version("bigrams-to-translators")
     lines = (course_root() / "requirements.lock").read_text(encoding="utf-8").splitlines()
     assert all(re.fullmatch(r"#.*|[\w.-]+==[\w.]+", line) for line in lines)
