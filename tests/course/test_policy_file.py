@@ -19,6 +19,8 @@ from autograder.course.policy_file import GRADED_LIMITS, extension_of, limits_of
 from autograder.errors import UserError
 from autograder.grading.cache_keys import changed_parts, context_of
 from autograder.grading.off_limits import forbidden_used
+from autograder.results import QuestionResult, SubmissionResult
+from autograder.run.recorder import open_gradebook
 from autograder.sandbox.limits import Limits
 from autograder.serve.rules import closing_of
 
@@ -217,6 +219,19 @@ def test_a_day_ends_at_the_hour_of_the_due_date(course_at, due: str, received: s
     course_at(policy(due))
     late = (utc(received) - settings().due(LAB)).total_seconds()
     assert (settings().penalty(LAB, 20.0, late) or 0.0) == pytest.approx(2 * days)
+
+
+def test_the_days_of_lateness_begin_where_the_students_own_extension_ends(course_at, tmp_path):
+    course_at(policy("2026-10-23T18:00:00", "extensions = { ada = 1 }\n"))
+    with open_gradebook(LAB, tmp_path) as book:
+        for student, received in (("ada", "2026-10-25 17:30"), ("bo", "2026-10-24 18:30")):
+            time = f"{utc(received)} UTC"
+            rows = (QuestionResult("normalise_rows", 2.0, 2.0),)
+            book.write(SubmissionResult(student, LAB, "graded", 2.0, 20.0, 0.0, rows, submitted_at=time))
+        marks = book.apply_policy()
+        assert marks["ada"].due == utc("2026-10-24 18:00")
+        off = {name: own.late_penalty for name, own in marks.items()}
+        assert off == pytest.approx({"ada": 0.2, "bo": 0.4}), "ten percent for one day, and for two"
 
 
 def test_an_extension_moves_the_closing_on_the_courses_clock(course_at) -> None:
