@@ -61,6 +61,7 @@ def test_points_and_forbidden_functions_of_the_policy_reach_the_lab(course_at):
     assert forbidden_used(LAB, "normalise_rows", [source]) == ()
     course_at(COURSE)
     assert forbidden_used(LAB, "normalise_rows", [source]) == ("numpy.divide",)
+    assert settings().forbidden == "ask", "the points stand until a person has looked"
     changed = spec(LAB)
     assert dict(changed.questions)["normalise_rows"] == 30
     assert changed.max_score == plain.max_score - dict(plain.questions)["normalise_rows"] + 30
