@@ -28,7 +28,7 @@ settings.load_profile("no deadline")
 SLOW_TESTS = (
     "attacks/", "audit/", "cli/", "coursekit/provided/", "coursekit/translator/", "demos/", "docker/",
     "exports/test_gradescope_zip.py", "gradebook/test_writer.py::test_the_rows_are_those_that_nbgrader_itself_writes",
-    "grading/test_diagnosis.py", "grading/test_ordinary_accidents.py", "grading/test_time_guard.py",
+    "grading/test_ordinary_accidents.py", "grading/test_time_guard.py",
     "importing/test_same_scores.py", "journeys/", "nbgrader_plugin/", "questions/test_mutants.py", "run/",
     "serve/test_live_class.py", "sandbox/test_cells.py", "sandbox/test_isolation.py", "sandbox/test_limits.py",
     "sandbox/test_student.py",
