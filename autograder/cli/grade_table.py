@@ -12,7 +12,6 @@ from rich.text import Text
 
 from autograder.cli.say import say, shown
 from autograder.course.policy_file import settings, spec
-from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks, final_points
 from autograder.gradebook.writer import marks_of
 from autograder.pages.render import duration
@@ -28,7 +27,7 @@ NAMED = 8
 
 def table_of(done: ClassResult) -> Table:
     """One line for each student, worst results first: status, points after lateness, and what is wrong."""
-    lab_spec, cells = spec(done.lab), test_cells(spec(done.lab))
+    lab_spec = spec(done.lab)
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     table.add_column("student", max_width=20, no_wrap=True)
     table.add_column("status", no_wrap=True)
@@ -36,7 +35,7 @@ def table_of(done: ClassResult) -> Table:
     table.add_column("what is wrong (Q1: the first question)")
     for result in sorted(done.results, key=_sort_key):
         marks = marks_of(done.marks, result.student)
-        final = final_points(result, lab_spec, marks, cells)
+        final = final_points(result, lab_spec, marks)
         most = sum(q.max_points for q in result.questions) or lab_spec.max_score
         most += sum(most for name, most in lab_spec.written if final.written[name].score is not None)
         table.add_row(

@@ -12,7 +12,6 @@ from autograder.course.policy_file import class_list
 from autograder.errors import GradingError
 from autograder.exports import canvas, gradescope_zip, json_results, moodle
 from autograder.exports.rows import Grades, graded
-from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.results import SubmissionResult
 
@@ -58,8 +57,7 @@ def export(
     if format not in FORMATS:
         raise GradingError(f"There is no export format “{format}”: choose one of {', '.join(FORMATS)}.")
     table = read_list(roster) if roster is not None else None
-    cells = test_cells(spec)
-    rows = tuple(graded(result, spec, marks, cells) for result in results)
+    rows = tuple(graded(result, spec, marks) for result in results)
     notes = list(table.notes) if table is not None else []
     grades = Grades(spec, rows, table, marks is not None, class_list(), marks or {}, notes)
     return Exported(tuple(FORMATS[format](grades, out)), tuple(grades.notes))

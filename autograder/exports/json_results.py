@@ -12,12 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.course.lab import LabSpec
-from autograder.exports.rows import Graded, Grades, graded
+from autograder.exports.rows import Graded, Grades
 from autograder.files import folder_name, write_atomically
-from autograder.gradebook.cells import test_cells
 from autograder.pages.render import plain, points
-from autograder.results import STATUSES, QuestionResult, SubmissionResult
+from autograder.results import STATUSES, QuestionResult
 
 
 def write_gradescope(grades: Grades, out: Path) -> Iterator[Path]:
@@ -36,11 +34,6 @@ def write_classroom(grades: Grades, out: Path) -> Iterator[Path]:
 def _written(path: Path, content: dict[str, Any]) -> Path:
     write_atomically(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     return path
-
-
-def results_of(result: SubmissionResult, spec: LabSpec) -> dict[str, Any]:
-    """The documented object for a result with automatic points."""
-    return results_json(graded(result, spec, None, test_cells(spec)))
 
 
 def results_json(row: Graded) -> dict[str, Any]:

@@ -147,12 +147,7 @@ class Grades:
         return [row.student for row in self.rows if row.result.status != "missing" or row.points > 0]
 
 
-def graded(
-    result: SubmissionResult,
-    spec: LabSpec,
-    marks: Mapping[str, TeacherMarks] | None,
-    test_cells: Mapping[str, str],
-) -> Graded:
-    """A result with its final points. ``test_cells``: question -> the cell with its points in the gradebook."""
+def graded(result: SubmissionResult, spec: LabSpec, marks: Mapping[str, TeacherMarks] | None) -> Graded:
+    """A result with its final points."""
     entered = None if marks is None else marks.get(result.student, TeacherMarks())
-    return Graded(result, spec, entered, final_points(result, spec, entered, test_cells))
+    return Graded(result, spec, entered, final_points(result, spec, entered))

@@ -72,7 +72,8 @@ def lab_cells(spec: LabSpec) -> LabCells:
             "source": cell.source,
             "checksum": metadata.get("checksum"),
         }
-    return LabCells(spec.name, rows, _question_of(spec, master.cells), _received_checksums(master))
+    question_of = {cell: question for question, cell in spec.test_cells.items()}
+    return LabCells(spec.name, rows, question_of, _received_checksums(master))
 
 
 def _received_checksums(saved: NotebookNode) -> dict[str, str]:
@@ -81,26 +82,6 @@ def _received_checksums(saved: NotebookNode) -> dict[str, str]:
     for step in (ClearHiddenTests(), ClearMarkScheme()):
         received, resources = step.preprocess(received, resources)
     return {c.metadata.nbgrader["grade_id"]: compute_checksum(c) for c in received.cells if is_solution(c)}
-
-
-def _question_of(spec: LabSpec, cells: list[NotebookNode]) -> dict[str, str]:
-    """Test cell -> question: the cell that holds a question's points is called ``test_<question>`` or like the question."""
-    tests = {
-        cell.metadata.nbgrader["grade_id"]
-        for cell in cells
-        if is_grade(cell) and not is_solution(cell) and cell.cell_type == "code"
-    }
-    matched = {cell: name for name, _ in spec.questions for cell in (name, f"test_{name}") if cell in tests}
-    if unmatched := sorted({name for name, _ in spec.questions} - set(matched.values())):
-        raise GradingError(
-            f"Lab {spec.name} has no test cell for {', '.join(unmatched)}: correct its master and build it again."
-        )
-    return matched
-
-
-def test_cells(spec: LabSpec) -> dict[str, str]:
-    """Question -> the ``grade_id`` of the cell that holds its points."""
-    return {question: cell for cell, question in lab_cells(spec).question_of.items()}
 
 
 def save_lab(session: Session, lab: LabCells) -> SavedLab:

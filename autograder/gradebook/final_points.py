@@ -5,7 +5,6 @@ The rules are nbgrader's. The gradebook, the feedback pages, the class report an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -71,13 +70,11 @@ class FinalPoints:
         return tuple(name for name, cell in self.written.items() if cell.score is None)
 
 
-def final_points(
-    result: SubmissionResult, spec: LabSpec, marks: TeacherMarks | None, test_cells: Mapping[str, str]
-) -> FinalPoints:
+def final_points(result: SubmissionResult, spec: LabSpec, marks: TeacherMarks | None) -> FinalPoints:
     """The points of a result with the ``marks`` that people entered (None: there is no gradebook yet).
 
-    ``test_cells`` maps a question to the cell that holds its points in the gradebook. A written answer that does not wait
-    for a person (unchanged, or no notebook) has 0 points. If the grader itself failed, the tests' points are missing.
+    A written answer that does not wait for a person (unchanged, or no notebook) has 0 points. If the grader itself failed,
+    the tests' points are missing.
     """
     entered = marks or TeacherMarks()
     earned = {question.name: question.points for question in result.questions}
@@ -92,7 +89,7 @@ def final_points(
 
     return FinalPoints(
         {
-            name: points(test_cells.get(name, name), None if result.fault else earned.get(name, 0.0))
+            name: points(spec.test_cells.get(name, name), None if result.fault else earned.get(name, 0.0))
             for name in names
         },
         {name: written(name) for name, _ in spec.written},

@@ -13,7 +13,6 @@ from autograder.course.lab import LabSpec
 from autograder.course.masters import all_labs, source_of_import
 from autograder.course.policy_file import settings
 from autograder.files import feedback_page, parse_time, write_atomically
-from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import CellPoints, TeacherMarks, final_points
 from autograder.judging.run import NOT_WRITTEN
 from autograder.pages.own_code import OwnCode, code_cells, own_code
@@ -109,7 +108,6 @@ class FeedbackWriter:
     def __init__(self, spec: LabSpec, out: Path, demos_at: str = "") -> None:
         self.spec = spec
         self.out = out
-        self._test_cell = test_cells(spec)
         self._places = places_of(spec, demos_at)
 
     def write(self, result: SubmissionResult, marks: TeacherMarks | None = None) -> Path:
@@ -127,7 +125,7 @@ class FeedbackWriter:
 
         ``calm``: whether all cells ran, or a card tells of those that stopped.
         """
-        marks, final = entered or TeacherMarks(), final_points(result, self.spec, entered, self._test_cell)
+        marks, final = entered or TeacherMarks(), final_points(result, self.spec, entered)
         cells = code_cells(result.notebook)
         judged = result.readable and not result.fault
         first = result.run_notes if judged else result.notes

@@ -32,7 +32,6 @@ from autograder.files import (
     write_atomically,
     write_autograded,
 )
-from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks, final_points, with_final_points
 from autograder.gradebook.writer import GradebookWriter, marks_of
 from autograder.grading.submissions import Submission
@@ -181,11 +180,8 @@ class Recorder(AbstractContextManager["Recorder"]):
         places = places_of(lab_spec, DEMOS)
         source = self.files.source(*sources, repr(places), repr(sentences))
         if not self.files.are_current([path], source):
-            cells = test_cells(lab_spec)
             results = (
-                with_final_points(
-                    result, final_points(result, lab_spec, marks_of(marks, result.student), cells)
-                )
+                with_final_points(result, final_points(result, lab_spec, marks_of(marks, result.student)))
                 for result in self.store.all(self.lab)
                 if not result.fault
             )

@@ -13,7 +13,6 @@ from autograder.course.lab import LabSpec
 from autograder.course.masters import all_labs
 from autograder.course.policy_file import class_list, settings, spec
 from autograder.files import feedback_page, parse_time, report_page
-from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks, final_points
 from autograder.gradebook.writer import marks_of
 from autograder.pages.render import address_of, plain, points, render, sorting_script
@@ -218,7 +217,7 @@ def _lab(lab: str, out: Path, store: ResultStore) -> tuple[Lab, list[Entry]]:
 
 def _entry(result: SubmissionResult, marks: TeacherMarks, lab_spec: LabSpec, most: float) -> Entry:
     """A lab's entry in the term: the result with a person's marks."""
-    final = final_points(result, lab_spec, marks, test_cells(lab_spec))
+    final = final_points(result, lab_spec, marks)
     written, due = dict(lab_spec.written), settings().due(result.lab)
     came = parse_time(result.submitted_at or "")
     after_due = (came - due).total_seconds() if due is not None and came is not None else 0.0

@@ -15,7 +15,6 @@ from tornado.http1connection import HTTP1Connection
 from tornado.web import stream_request_body
 
 from autograder.course.policy_file import settings, spec
-from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
 from autograder.serve import rules
@@ -169,7 +168,7 @@ _one_page = threading.Lock()
 
 def marks_on(journal: Journal, attempt: Attempt) -> TeacherMarks:
     """The team's decisions on an attempt. Written answers wait for a person."""
-    lab_spec, cells = spec(attempt.lab), test_cells(spec(attempt.lab))
+    lab_spec, cells = spec(attempt.lab), spec(attempt.lab).test_cells
     overruled = journal.overruled().get((attempt.lab, attempt.student), {})
     return TeacherMarks(
         scores={cells[name]: one["points"] for name, one in overruled.items() if name in cells},

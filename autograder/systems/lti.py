@@ -40,7 +40,6 @@ from autograder.course.safe_cells import write_table
 from autograder.errors import UserError
 from autograder.exports.rows import graded
 from autograder.files import folder_name, lasting_secret, letters_of, parse_time
-from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.gradebook.writer import marks_of
 from autograder.pages.render import plain
@@ -359,18 +358,18 @@ def score_of(
     if result is None or result.fault or not rules.shows_points(lab, student):
         return None
     result = replace(result, student=student, submitted_at=counts.received_at)
-    marks, lab_spec, cells = marks_on(journal, counts), spec(lab), test_cells(spec(lab))
+    marks, lab_spec = marks_on(journal, counts), spec(lab)
     own = marks_of(entered, student)
     if own.received is not None and own.received == parse_time(counts.received_at):  # of this attempt
         scores, comments = {**own.scores, **marks.scores}, {**own.comments, **marks.comments}
         marks = replace(own, scores=scores, comments=comments)
-    row = graded(result, lab_spec, {student: marks}, cells)
+    row = graded(result, lab_spec, {student: marks})
     due = rules.due_of(lab, student)
     if due is not None:
         late = counts.received - due.replace(tzinfo=UTC).timestamp()
         penalty = settings().penalty(lab, row.points, late, due) or 0.0
         marks = replace(marks, seconds_late=late, due=due, late_penalty=min(max(penalty, 0.0), row.points))
-        row = graded(result, lab_spec, {student: marks}, cells)
+        row = graded(result, lab_spec, {student: marks})
     most = lab_spec.max_score + sum(points for _, points in lab_spec.written)
     comment = f"Attempt {counts.number}, receipt {counts.receipt}.\n{row.summary}"
     return {"points": round(row.points, 2), "most": most, "comment": comment}

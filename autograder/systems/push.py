@@ -15,7 +15,6 @@ from autograder.course.lists import sentences_about, summarize_names
 from autograder.errors import UserError
 from autograder.exports.rows import Graded, Grades, graded
 from autograder.files import folder_name, parse_time
-from autograder.gradebook.cells import test_cells
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.render import points
@@ -192,5 +191,4 @@ def _text(comment: str) -> str:
 
 def grades_of(lab: LabSpec, results: Sequence[SubmissionResult], marks: Mapping[str, TeacherMarks]) -> Grades:
     """The final points of each result, in the exports' form."""
-    cells = test_cells(lab)
-    return Grades(lab, tuple(graded(one, lab, marks, cells) for one in results), None, True, marks=marks)
+    return Grades(lab, tuple(graded(one, lab, marks) for one in results), None, True, marks=marks)

@@ -13,7 +13,6 @@ from nbgrader.api import Gradebook
 
 from autograder.course.lab import LabSpec
 from autograder.exports import export
-from autograder.gradebook.cells import test_cells as cells_of
 from autograder.gradebook.final_points import final_points, with_final_points
 from autograder.gradebook.writer import GradebookWriter, marks_of
 from autograder.pages.feedback import FeedbackWriter
@@ -66,7 +65,7 @@ def test_everybody_who_shows_points_shows_the_same(
         assert penalty_in(book) == pytest.approx(min(share, 1.0) * nbgraders)
 
     expected = max(1 - share, 0.0) * nbgraders
-    final = final_points(result, spec, marks, cells_of(spec))
+    final = final_points(result, spec, marks)
     assert final.total == pytest.approx(expected)
 
     page = FeedbackWriter(spec, tmp_path).page(result, marks)

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from autograder.collect import collect_folder
 from autograder.course.policy_file import settings, spec
-from autograder.exports.json_results import results_of
+from autograder.exports.json_results import results_json
+from autograder.exports.rows import graded
 from autograder.files import parse_time, write_atomically
 from autograder.results import QuestionResult, SubmissionResult
 from autograder.run.store import STORE, ResultStore
@@ -59,7 +60,7 @@ def main(root: Path) -> int:
     notes = [note.removeprefix(f"{STUDENT}: ").removeprefix(f"{STUDENT} ") for note in found.notes]
     notes += _lateness(lab, time)
     sentences = [note[:1].upper() + note[1:] for note in notes]
-    content = results_of(replace(result, notes=(*sentences, *result.notes)), spec(lab))
+    content = results_json(graded(replace(result, notes=(*sentences, *result.notes)), spec(lab), None))
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     write_atomically(root / "results" / "results.json", text)
     return 0
