@@ -14,7 +14,7 @@ class GradingError(UserError):
 
 
 class Unreadable(Exception):
-    """A submission cannot be read. The text is the sentence for its notes."""
+    """A submission, or a file of a download, cannot be read. The text is the sentence for its notes."""
 
 
 def require_assertions() -> None:

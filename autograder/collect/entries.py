@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from autograder.errors import GradingError
+from autograder.errors import GradingError, Unreadable
 from autograder.files import read_plain
 from autograder.grading.submissions import MAX_BYTES
 
@@ -31,10 +31,6 @@ MAX_NOTES, MAX_NOTE = 5, 300
 _IGNORED = re.compile(r"^(__MACOSX|\.ipynb_checkpoints|\.git|\._.*|\.DS_Store|__pycache__)$")
 #: The compression methods that can be unpacked up to a limit; with others a kilobyte may become gigabytes at once.
 _BOUNDED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-
-
-class Refused(Exception):
-    """An entry is not read. The text is a sentence with the reason."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +52,15 @@ class Entry:
         return "/".join(self.parts)
 
     def read(self) -> bytes:
-        """The content. Raises ``Refused`` for a file that is too large, damaged or not read."""
+        """The content. Raises ``Unreadable`` for a file that is too large, damaged or not read."""
         try:
             # A zip's listing may claim a wrong size, so the bytes are counted.
             content = self.content(MAX_BYTES + 1) if self.content is not None else b""
         except Exception as error:  # the zip library raises many types for forged bytes
             why = getattr(error, "strerror", None) or f"damaged: {error}"
-            raise Refused(f"Not read: {self.path} ({why}).") from None
+            raise Unreadable(f"Not read: {self.path} ({why}).") from None
         if len(content) > MAX_BYTES:
-            raise Refused(f"Not read: {self.path} is larger than {MAX_BYTES >> 20} MB.")
+            raise Unreadable(f"Not read: {self.path} is larger than {MAX_BYTES >> 20} MB.")
         return content
 
 
@@ -76,7 +72,7 @@ def entries_in(source: Path, notes: list[str]) -> list[Entry]:
         found = list(_in_folder(source) if source.is_dir() else _in_zip(source))
     except OSError as error:
         raise GradingError(f"{source} could not be read: {error.strerror}.") from error
-    except Refused as refused:
+    except Unreadable as refused:
         raise GradingError(f"{source} is no zip that can be read: {refused}") from None
     return _held(found, notes)
 
@@ -104,10 +100,10 @@ def inner_entries(entry: Entry, notes: list[str]) -> list[Entry]:
     try:
         content = entry.read()
         if content.count(b"PK\x01\x02") > MAX_INNER_ENTRIES:  # before the zip library makes an object of each
-            raise Refused(f"{entry.path}: the zip lists more than {MAX_INNER_ENTRIES} files.")
+            raise Unreadable(f"{entry.path}: the zip lists more than {MAX_INNER_ENTRIES} files.")
         where = f"{entry.path}: "
         inner = _held(_in_zip(io.BytesIO(content), where), notes, where)
-    except Refused as refused:
+    except Unreadable as refused:
         notes.append(str(refused))
         return []
     return [Entry((*entry.parts, *one.parts), entry.modified, one.content) for one in inner if one.content]
@@ -119,7 +115,7 @@ def _in_zip(source: Path | io.BytesIO, where: str = "") -> Iterator[Entry]:
         # The archive stays open while entries may be read; it closes when the last entry is garbage-collected.
         archive = zipfile.ZipFile(source)
     except Exception as error:
-        raise Refused(f"{where}the zip is damaged ({error}).") from None
+        raise Unreadable(f"{where}the zip is damaged ({error}).") from None
     for info in archive.infolist():
         name = _name(info)
         parts = tuple(part for part in re.split(r"[/\\]", name) if part not in ("", "."))

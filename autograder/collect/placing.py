@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from autograder.collect.entries import Entry, Refused, first_of, inner_entries
+from autograder.collect.entries import Entry, first_of, inner_entries
 from autograder.collect.names import TYPED, Owned, may_contain_notebook
 from autograder.collect.people import Download, Student
 from autograder.course.masters import other_lab
 from autograder.course.policy_file import settings
-from autograder.errors import UserError
+from autograder.errors import Unreadable, UserError
 from autograder.files import parse_time, timestamp_in, write_atomically
 from autograder.grading.submissions import is_notebook, only_answered
 
@@ -61,7 +61,7 @@ def collect_student(student: Student, job: Download) -> bool:
     notes += [f"{name}{why}"] if why else []
     try:
         content = chosen.entry.read()
-    except Refused as refused:
+    except Unreadable as refused:
         notes.append(f"{name}: {refused}")
         return False
     if other := other_lab(content, lab):
@@ -120,7 +120,7 @@ def _choose(notebooks: Sequence[Owned], lab: str) -> tuple[Owned, str]:
     The only notebook with an answer counts, else the one with the right name; with several or none of these, the last.
     """
     right = [one for one in notebooks if one.file == f"{lab}.ipynb"]
-    answered = only_answered(notebooks, lab, lambda one: one.entry.read(), Refused)
+    answered = only_answered(notebooks, lab, lambda one: one.entry.read())
     candidates = [answered] if answered else right or notebooks
     orders: dict[str, Callable[[Owned], Any]] = {
         "the last attempt": lambda one: one.attempt,

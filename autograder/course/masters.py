@@ -48,7 +48,7 @@ score("{lab}", "{question}", globals())
 
 
 #: Option of a cell -> where nbgrader's metadata differ from a plain cell's.
-_ROLES = {
+ROLES = {
     "question": {"solution": True},
     "test": {"grade": True, "locked": True},
     "written": {"grade": True, "solution": True},
@@ -101,6 +101,11 @@ def require_new_name(name: str) -> None:
 def master_path(lab: str) -> Path:
     """The percent file of a lab (full name)."""
     return course_root() / "solutions" / lab / f"{lab}.py"
+
+
+def questions_folder(lab: str) -> Path:
+    """The folder of a lab's questions."""
+    return course_root() / "autograder" / "questions" / f"m{lab}"
 
 
 @cache
@@ -156,12 +161,12 @@ def _expand(cell: NotebookNode, lab: str) -> None:
     options = cell.metadata
     cell.source += options.pop("rest", "")
     cell.metadata = from_dict({"tags": list(options["tags"])} if options.get("tags") else {})
-    role = next((role for role in _ROLES if role in options), "")
+    role = next((role for role in ROLES if role in options), "")
     if "nbgrader" in options:
         cell.metadata["nbgrader"] = options["nbgrader"]
     elif role:
         name, points = options[role], options.get("points")
-        cell.metadata["nbgrader"] = data = from_dict({**_PLAIN, **_ROLES[role], "cell_type": cell.cell_type})
+        cell.metadata["nbgrader"] = data = from_dict({**_PLAIN, **ROLES[role], "cell_type": cell.cell_type})
         data["grade_id"] = f"test_{name}" if role == "test" else name
         if data["grade"]:
             if not isinstance(points, (int, float)):

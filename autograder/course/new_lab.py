@@ -9,8 +9,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader
 
-from autograder.course.masters import course_root, require_new_name
-from autograder.course.soundness import POINTS, questions_folder
+from autograder.course.masters import course_root, questions_folder, require_new_name
+from autograder.course.soundness import POINTS
 from autograder.errors import UserError
 from autograder.files import write_atomically
 

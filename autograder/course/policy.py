@@ -45,30 +45,23 @@ def _end_of_day(value: Any) -> Any:
         except ValueError:
             value = datetime.fromisoformat(value.strip())
     if isinstance(value, date) and not isinstance(value, datetime):
-        return datetime.combine(value, time(23, 59, 59))
+        value = datetime.combine(value, time(23, 59, 59))
     if not isinstance(value, datetime):
         raise ValueError("a date is written 2026-10-15 or 2026-10-15T18:00:00")
-    return value
-
-
-def _refuse_far_dates(value: datetime) -> datetime:
-    """Refuse years far from now: they are typing mistakes, and some cannot be converted to UTC."""
-    if not 1970 < value.year < 2200:
+    if not 1970 < value.year < 2200:  # a typing mistake, and perhaps nothing that can be converted to UTC
         raise ValueError("a date lies between the years 1971 and 2199")
     return value
 
 
-DueDate = Annotated[datetime, BeforeValidator(_end_of_day), AfterValidator(_refuse_far_dates)]
+DueDate = Annotated[datetime, BeforeValidator(_end_of_day)]
 #: A new due date, or a number of days after the lab's.
 Extension = DueDate | Days
 #: One name, or several.
 Names = tuple[Annotated[str, Field(min_length=1)], ...]
 
-_STRICT = ConfigDict(extra="forbid", frozen=True)
-
 
 class _Strict(BaseModel):
-    model_config = _STRICT
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 #: A limit's unit -> its largest value: more is a typing mistake or too large for the machine.
@@ -83,7 +76,7 @@ def _limit(name: str, kind: Any) -> Any:
 #: Any of the sandbox's limits; others keep their defaults.
 LimitsPolicy: Any = create_model(
     "LimitsPolicy",
-    __config__=_STRICT,
+    __base__=_Strict,
     **{field.name: _limit(field.name, field.type) for field in fields(Limits)},
 )
 

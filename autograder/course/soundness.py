@@ -16,7 +16,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from autograder.course.masters import SKIP, course_header, course_root, master_path, source_of_import
+from autograder.course.masters import (
+    ROLES,
+    SKIP,
+    course_header,
+    course_root,
+    master_path,
+    questions_folder,
+    source_of_import,
+)  # fmt: skip
 from autograder.course.names import symbols
 from autograder.course.policy import LimitsPolicy
 from autograder.errors import UserError
@@ -31,8 +39,6 @@ NEEDED = {
     "misconception": "misconception",
     "alternative": "alternative",
 }
-
-_ROLES = ("question", "test", "written", "locked")
 
 _Name = Annotated[str, Field(min_length=1)]
 
@@ -121,11 +127,6 @@ def require_sound(labs: Iterable[str], *, unfinished: bool = False) -> list[str]
     return faults
 
 
-def questions_folder(lab: str) -> Path:
-    """The folder of a lab's questions."""
-    return course_root() / "autograder" / "questions" / f"m{lab}"
-
-
 def _nearest(name: str, known: Iterable[str]) -> str:
     """The end of a sentence about an unknown name: "; the nearest is “entropy”", or else the known names."""
     names = list(known)
@@ -163,7 +164,7 @@ def _cells(text: str) -> list[_Cell]:
     lines = [1] * (len(notebook.cells) - len(lines)) + lines  # text before the first mark is a cell
     cells = []
     for line, cell in zip(lines, notebook.cells, strict=False):
-        role = next((role for role in _ROLES if role in cell.metadata), "")
+        role = next((role for role in ROLES if role in cell.metadata), "")
         name = str(cell.metadata.get(role, ""))
         cells.append(_Cell(line, cell.cell_type, dict(cell.metadata), cell.source, role, name))
     return cells
@@ -173,7 +174,7 @@ def _faults_of_cell(cell: _Cell) -> Iterator[str]:
     """Yield a sentence for each fault of one cell: its options, its code, and what the students' notebook keeps of it."""
     options = cell.options
     yield from _misfits(_Options, options)
-    roles, is_skipped = [role for role in _ROLES if role in options], SKIP in options.get("tags", ())
+    roles, is_skipped = [role for role in ROLES if role in options], SKIP in options.get("tags", ())
     if len(roles) > 1:
         yield f"it is both {' and '.join(roles)}, and can be one of them"
     if is_skipped and roles:

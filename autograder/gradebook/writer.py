@@ -112,19 +112,17 @@ class GradebookWriter(AbstractContextManager["GradebookWriter"]):
             self._save_rows(session, api.Comment, notebook_id, comment)
             return self._marks(session, {student: result.student}, student)[student]
 
-    def overrule(self, student: str, question: str, points: float, comment: str) -> bool:
-        """Enter a manual score and comment for a question, as Formgrader would. Returns whether the student has a row for it."""
+    def overrule(self, student: str, question: str, points: float, comment: str) -> None:
+        """Enter a manual score and comment for a question, as Formgrader would."""
         test_cell = next(cell for cell, asked in self.lab.question_of.items() if asked == question)
         with self._transaction() as session:
-            rows = self._submissions(session, folder_name(student))
-            for row in rows:
+            for row in self._submissions(session, folder_name(student)):
                 grade = self._rows(session, api.Grade, [row.notebook_id])[row.notebook_id][test_cell]
                 entered = {"id": grade.id, "manual_score": points, "needs_manual_grade": False}
                 session.execute(update(api.Grade), [entered])
                 note = self._rows(session, api.Comment, [row.notebook_id])[row.notebook_id].get(question)
                 if note is not None:
                     session.execute(update(api.Comment), [{"id": note.id, "manual_comment": comment}])
-        return bool(rows)
 
     def all_marks(self) -> dict[str, TeacherMarks]:
         """Stored name -> the marks that people entered, for every student with a submission of the lab."""

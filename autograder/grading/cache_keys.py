@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from autograder.course.masters import course_header, course_root, read_master
+from autograder.course.masters import course_header, questions_folder, read_master
 from autograder.course.policy_file import settings, spec
 from autograder.course.student_files import data_files, kit_files
 from autograder.files import digest_of
@@ -107,10 +107,6 @@ def harness_digest() -> str:
     return digest_of(PACKAGE / name for name in JUDGES)
 
 
-def _questions_folder(lab: str) -> Path:
-    return course_root() / "autograder" / "questions" / f"m{lab}"
-
-
 def _question_digest(lab: str, question: str, points: float, described: Sequence[tuple[str, str]]) -> str:
     forbidden = (*settings().lab(lab).forbid.get(question, ()), settings().forbidden)
     # The names of an imported lab's hidden test cells; their code is part of "the master's answers".
@@ -120,7 +116,7 @@ def _question_digest(lab: str, question: str, points: float, described: Sequence
 
 def _described(lab: str, question: str) -> list[tuple[str, str]]:
     """``_code_and_text`` of a question's file and of all files in the lab's folder that it imports, directly or not."""
-    folder = _questions_folder(lab)
+    folder = questions_folder(lab)
     waiting, sources = [question], dict[str, str]()
     while waiting:
         name = waiting.pop()

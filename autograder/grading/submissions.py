@@ -162,14 +162,11 @@ def _find(expected: Path, student: str, lab: str, alone: bool) -> Submission:
 
 
 def only_answered(
-    notebooks: Sequence[_Notebook],
-    lab: str,
-    read: Callable[[_Notebook], bytes],
-    unreadable: type[Exception] = Unreadable,
+    notebooks: Sequence[_Notebook], lab: str, read: Callable[[_Notebook], bytes]
 ) -> _Notebook | None:
     """The only notebook with an answer in it; None if there are none or several.
 
-    ``read`` returns a notebook's bytes. A notebook for which it raises ``unreadable`` does not count.
+    ``read`` returns a notebook's bytes. A notebook for which it raises ``Unreadable`` does not count.
     """
     if not 1 < len(notebooks) <= MOST_COMPARED:
         return None
@@ -177,7 +174,7 @@ def only_answered(
     for notebook in notebooks:
         try:
             answered += [notebook] if is_answered(read(notebook), lab) else []
-        except unreadable:
+        except Unreadable:
             continue
     return answered[0] if len(answered) == 1 else None
 

@@ -115,7 +115,21 @@ def run(
             # Workers are forked before the store is opened and before the writer's imports.
             results = stack.enter_context(grade_all(tasks, assignment, most))
         planned(plan)
-        return record(results, plan, assignment, class_, out, whole_class=students is None, graded=graded)
+
+        from autograder.run.recorder import Recorder
+
+        # Only here is anything written under ``out``: each result as it comes, then the class's files.
+        with ResultStore(out / STORE) as store, Recorder(lab, out, store) as recorder:
+            store.put_context(assignment.context)
+            recorder.begin(class_, {notebook.submission.student for notebook in plan.to_grade})
+            for result in results:
+                recorder.record(result)
+                graded(result)
+            everybody = {submission.student for submission in class_}
+            gone = store.forget_others(lab, everybody) if students is None else []
+            report, all_results, marks = recorder.finish()
+    redone, faults = recorder.redone, tuple(recorder.faults)
+    return ClassResult(lab, tuple(all_results), plan, redone, faults, out, report, marks, tuple(gone))
 
 
 #: Folders of ``out`` with a subfolder for each student or lab.
@@ -150,33 +164,6 @@ def engine_named(name: str, zygote: Zygote) -> Engine:
             ) from None
         return partial(grade_on_dask, address=name.removeprefix("dask").removeprefix(":"))
     raise UserError(f"There is no engine “{name}”: use local, dask or dask:tls://HOST:PORT.")
-
-
-def record(
-    results: Iterator[SubmissionResult],
-    plan: Plan,
-    assignment: Assignment,
-    class_: list[Submission],
-    out: Path,
-    *,
-    whole_class: bool,
-    graded: Callable[[SubmissionResult], None],
-) -> ClassResult:
-    """Record each result as it comes, then write the class's files. Only this stage writes under ``out``."""
-    from autograder.run.recorder import Recorder
-
-    lab, students = assignment.lab, {submission.student for submission in class_}
-    with ResultStore(out / STORE) as store, Recorder(lab, out, store) as recorder:
-        store.put_context(assignment.context)
-        recorder.begin(class_, {notebook.submission.student for notebook in plan.to_grade})
-        for result in results:
-            recorder.record(result)
-            graded(result)
-        gone = store.forget_others(lab, students) if whole_class else []
-        report, everybody, marks = recorder.finish()
-    return ClassResult(
-        lab, tuple(everybody), plan, recorder.redone, tuple(recorder.faults), out, report, marks, tuple(gone)
-    )
 
 
 def _tasks(plan: Plan, lab: str, out: Path, force: bool) -> Iterator[Task]:

@@ -14,7 +14,7 @@ import json
 import traceback
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -39,7 +39,7 @@ from autograder.pages.feedback import FeedbackWriter
 from autograder.pages.places import places_of
 from autograder.results import EARLIER_NOTE, FAULT_NOTE, NOT_GRADED_AGAIN, SubmissionResult
 from autograder.run.remarks import remarks
-from autograder.run.stale_pages import Files, digest_of_marks
+from autograder.run.stale_pages import Files
 from autograder.run.store import ResultStore, digest_of_result
 
 SECRET, TIME = "submission_secret.txt", "timestamp.txt"
@@ -200,7 +200,8 @@ class Recorder(AbstractContextManager["Recorder"]):
         page = feedback_page(self.out, result.student, self.lab)
         # For a student outside this run, the secret is the one written before.
         secret = self.secrets.get(result.student) or secret_of(self.lab, result.student, page.parent)
-        source = self.files.source(digest, digest_of_marks(marks), secret)
+        entered = json.dumps(asdict(marks), sort_keys=True, default=str)
+        source = self.files.source(digest, entered, secret)
         notebook = autograded_notebook(self.out, result.student, self.lab)
         paths = [notebook, notebook.with_name(TIME), page, page.with_name(SECRET)]
         if not self.files.are_current(paths, source):

@@ -7,15 +7,12 @@ since it was made, and neither has the file.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 
-from autograder.course.masters import course_root, master_path
+from autograder.course.masters import master_path, questions_folder
 from autograder.course.policy_file import settings, spec
 from autograder.files import digest_of
-from autograder.gradebook.final_points import TeacherMarks
 from autograder.grading.cache_keys import digest
 from autograder.pages.places import demo_names
 from autograder.run.store import ResultStore
@@ -51,11 +48,6 @@ class Files:
         return path.relative_to(self.out).as_posix()
 
 
-def digest_of_marks(marks: TeacherMarks) -> str:
-    """The digest of the marks that people entered."""
-    return digest(json.dumps(asdict(marks), sort_keys=True, default=str))
-
-
 def _content_digest(path: Path) -> str:
     """The digest of a file's content; "" if there is no such file."""
     try:
@@ -66,8 +58,7 @@ def _content_digest(path: Path) -> str:
 
 def _lab_digest(lab: str) -> str:
     """The digest of the sources that all pages of a lab share: master, points, misconceptions, the code that writes them."""
-    answers = course_root() / "autograder" / "questions" / f"m{lab}"
-    texts = [path for path in (master_path(lab), answers) if path.exists()]
+    texts = [path for path in (master_path(lab), questions_folder(lab)) if path.exists()]
     graded = repr((spec(lab).questions, spec(lab).written, settings().site, demo_names(lab)))
     package = Path(__file__).resolve().parents[1]
     return digest(graded, digest_of(texts), digest_of(package / name for name in _WRITERS))

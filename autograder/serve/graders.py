@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 
 from autograder.course.policy_file import settings
 from autograder.errors import GradingError, UserError
@@ -39,23 +40,17 @@ def salt_of(attempt: Attempt) -> str:
     return hmac.new(settings().salt.encode(), about.encode(), hashlib.sha256).hexdigest()
 
 
+@dataclass(eq=False)
 class Graders:
     """Threads that grade attempts and store their verdicts. ``on_verdict`` is called with each verdict."""
 
-    def __init__(
-        self,
-        journal: Journal,
-        queue: FairQueue,
-        assignments: Mapping[str, Assignment],
-        on_verdict: Callable[[Attempt], None],
-    ):
-        self.journal = journal
-        self.queue = queue
-        self.assignments = assignments
-        self.on_verdict = on_verdict
-        #: The reason why nothing can be graded now, in a sentence for the team; "" if all is well.
-        self.trouble = ""
-        self._threads: list[threading.Thread] = []
+    journal: Journal
+    queue: FairQueue
+    assignments: Mapping[str, Assignment]
+    on_verdict: Callable[[Attempt], None]
+    #: The reason why nothing can be graded now, in a sentence for the team; "" if all is well.
+    trouble: str = ""
+    _threads: list[threading.Thread] = field(default_factory=list)
 
     def start(self) -> None:
         """Start grading once every first worker is ready. Raises ``GradingError`` if this machine cannot grade."""

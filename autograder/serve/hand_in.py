@@ -18,7 +18,7 @@ from autograder.course.policy_file import settings, spec
 from autograder.gradebook.final_points import TeacherMarks
 from autograder.pages.feedback import FeedbackWriter
 from autograder.serve import rules
-from autograder.serve.handlers import Failure, Handler, Person, whole_number
+from autograder.serve.handlers import COOKIE, Failure, Handler, Person, whole_number
 from autograder.serve.journal import Attempt, Journal, Refused, digest_of_token
 from autograder.serve.room import exercise_of
 
@@ -64,7 +64,7 @@ class SignOut(Handler):
     """``/out``: signs out."""
 
     def post(self) -> None:
-        self.sign_out()
+        self.clear_cookie(COOKIE, path=self.service.options.base)
         self.answer({"message": "You are signed out."})
 
 

@@ -20,7 +20,7 @@ from autograder.serve.service import Service
 SESSION_DAYS = 30
 #: The pages and answers that one person may request in a minute. A page of all 14 labs makes 29 requests when it opens.
 READS_A_MINUTE = 300
-_COOKIE = "autograder-session"
+COOKIE = "autograder-session"
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Handler(RequestHandler):
         if self._bearer is not None:
             digest = digest_of_token(self._bearer)
         else:
-            cookie = self.get_signed_cookie(_COOKIE, max_age_days=SESSION_DAYS)
+            cookie = self.get_signed_cookie(COOKIE, max_age_days=SESSION_DAYS)
             digest = cookie.decode("ascii", "replace") if cookie else ""
         invited = self.service.journal.invited(digest) if digest else None
         return Person(*invited) if invited else None
@@ -118,13 +118,9 @@ class Handler(RequestHandler):
     def sign_in(self, digest: str) -> None:
         """Keep the person signed in whose token has this digest."""
         self.set_signed_cookie(
-            _COOKIE, digest, expires_days=SESSION_DAYS, path=self.service.options.base,
+            COOKIE, digest, expires_days=SESSION_DAYS, path=self.service.options.base,
             httponly=True, samesite="Lax", secure=self.service.options.secure,
         )  # fmt: skip
-
-    def sign_out(self) -> None:
-        """Sign the person out."""
-        self.clear_cookie(_COOKIE, path=self.service.options.base)
 
     def check_xsrf_cookie(self) -> None:
         """Accept a program's token, which comes with each request; a browser's request must come from a page of this service."""

@@ -65,8 +65,8 @@ def test_a_questions_file_has_that_question_graded_again_and_those_that_import_i
 ):
     before = context_of("09_blocks", limits_of("09_blocks"))
     folder = tmp_path / "questions" / "m09_blocks"
-    shutil.copytree(cache_keys._questions_folder("09_blocks"), folder)
-    monkeypatch.setattr(cache_keys, "_questions_folder", lambda lab: folder)
+    shutil.copytree(cache_keys.questions_folder("09_blocks"), folder)
+    monkeypatch.setattr(cache_keys, "questions_folder", lambda lab: folder)
     with (folder / f"{file}.py").open("a") as edited:
         edited.write("\nEDITED = True\n")
     after = context_of("09_blocks", limits_of("09_blocks"))

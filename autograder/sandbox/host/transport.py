@@ -41,20 +41,20 @@ SECONDS_TO_STOP = 2.0
 SOCKET_BYTES = 2 * 212_992
 
 
+@dataclass(eq=False)
 class Child:
     """A jailed process seen from outside: its pidfd, memory and files."""
 
-    def __init__(
-        self, pidfd: int, inner_pid: int, group: bool, scratch: str = "", elsewhere: Sequence[str] = ()
-    ):
-        self.pidfd = pidfd
-        self.inner_pid = inner_pid
-        self.killed = False
-        self.group = group  # without namespaces: its process group contains its descendants
-        self.scratch = scratch  # without namespaces: its folder, which has no size limit of its own
-        self.elsewhere = elsewhere  # other folders in which it can make files
-        self._blurred = 0  # the latest measurements in a row during which files moved
-        lines = Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines()
+    pidfd: int
+    inner_pid: int
+    group: bool  # without namespaces: its process group contains its descendants
+    scratch: str = ""  # without namespaces: its folder, which has no size limit of its own
+    elsewhere: Sequence[str] = ()  # other folders in which it can make files
+    killed: bool = False
+    _blurred: int = 0  # the latest measurements in a row during which files moved
+
+    def __post_init__(self) -> None:
+        lines = Path(f"/proc/self/fdinfo/{self.pidfd}").read_text().splitlines()
         #: Its process id in this process's namespace.
         self.pid = next((int(line.split()[1]) for line in lines if line.startswith("Pid:")), -1)
         self.baseline = status_bytes(self.pid)
