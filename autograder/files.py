@@ -43,9 +43,7 @@ def parse_time(text: str, zone: str = "UTC") -> datetime.datetime | None:
     """
     try:
         time, letters = iso_time(text)
-        if (
-            time.tzinfo is None
-        ):  # in the repeated hour at the end of summer time, there are two possible times
+        if time.tzinfo is None:  # in the repeated hour at the end of summer time, there are two
             possible = (time.replace(tzinfo=zoneinfo.ZoneInfo(zone), fold=fold) for fold in (0, 1))
             time = next(one for one in possible if letters in ("", one.tzname()))
         time = time.astimezone(datetime.UTC).replace(tzinfo=None)

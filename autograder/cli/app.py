@@ -101,8 +101,8 @@ def _labs(labs: list[str] | None) -> list[str]:
 
 def _write_json(path: Path | None, data: object) -> None:
     if path is not None:
+        from autograder.course.student_files import refuse_world_readable
         from autograder.files import write_atomically
-        from autograder.run.world_readable import refuse_world_readable
 
         refuse_world_readable(path)
         write_atomically(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
@@ -170,7 +170,7 @@ def export(
     """Write the results, with what people entered in Formgrader, for another system."""
     from autograder.cli.rewrite import export_results
     from autograder.cli.say import say
-    from autograder.run.world_readable import refuse_world_readable
+    from autograder.course.student_files import refuse_world_readable
 
     refuse_world_readable(*filter(None, [export_to]))
     made = export_results(form, lab, graded, export_to, roster=roster)

@@ -18,10 +18,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from autograder.course.student_files import refuse_world_readable
 from autograder.files import write_atomically
 from autograder.results import SubmissionResult
 from autograder.run.pipeline import run
-from autograder.run.world_readable import refuse_world_readable
 
 if TYPE_CHECKING:
     from autograder.run.plan import Plan

@@ -12,8 +12,8 @@ from autograder.cli.rewrite import results_and_marks
 from autograder.cli.say import say, shown
 from autograder.course.lists import sentences_about
 from autograder.course.policy_file import spec
+from autograder.course.student_files import refuse_world_readable
 from autograder.pages.render import points
-from autograder.run.world_readable import refuse_world_readable
 from autograder.systems.canvas import Canvas
 from autograder.systems.github import GitHub
 from autograder.systems.moodle import Moodle

@@ -38,6 +38,8 @@ if TYPE_CHECKING:  # nbformat takes half a second to import
     from nbformat.notebooknode import NotebookNode
 
 SKIP = "skip-grading"
+#: A notebook's kernel.
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 _HIDDEN = """
 ### BEGIN HIDDEN TESTS
@@ -142,7 +144,7 @@ def read_master(lab: str) -> NotebookNode:
     course = dict(notebook.metadata.get("course", {}))
     notebook.metadata = nbformat.from_dict(
         {
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "kernelspec": KERNEL,
             "language_info": {"name": "python"},
             "course": course,
         }

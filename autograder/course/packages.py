@@ -16,7 +16,7 @@ from autograder.course.masters import all_labs, course_root, read_master
 from autograder.course.policy_file import settings
 from autograder.errors import UserError
 
-_IMPORTS_TORCH = re.compile(r"^\s*(?:import|from)\s+torch\b", re.MULTILINE)
+IMPORTS_TORCH = re.compile(r"^\s*(?:import|from)\s+torch\b", re.MULTILINE)
 
 
 def student_requirements(lab: str) -> list[str]:
@@ -50,7 +50,7 @@ def conda_torch() -> str:
 def needs_torch(lab: str) -> bool:
     """Whether a lab up to ``lab`` (full name) imports PyTorch."""
     return any(
-        _IMPORTS_TORCH.search(cell.source)
+        IMPORTS_TORCH.search(cell.source)
         for name in all_labs()
         if name <= lab
         for cell in read_master(name).cells

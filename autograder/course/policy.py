@@ -174,12 +174,8 @@ class GitHubPolicy(_Site):
     roster: str
 
 
-def _as_word(value: Any) -> Any:
-    """Turn a number, which may be written without quotes, into text."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-Word = Annotated[str, BeforeValidator(_as_word), Field(min_length=1)]
+#: A name; a number may be written without quotes.
+Word = Annotated[str, Field(min_length=1, coerce_numbers_to_str=True)]
 
 
 class LtiPolicy(_Strict):

@@ -16,7 +16,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from autograder.course.masters import course_header, course_root
+from autograder.course.policy_file import course_file, salt_file
 from autograder.errors import UserError
+from autograder.sandbox.jail.visible import shown_through
 
 KIT = "notebooks/coursekit"
 _LAB_NUMBER = re.compile(r"^(?:test_|[a-z])?(\d\d)_")
@@ -105,3 +107,13 @@ def grader_files(lab: str) -> Iterator[tuple[Path, str]]:
         numbers = [n for part in file.relative_to(folder).parts if (n := lab_number(part))]
         if file.suffix == ".py" and numbers and max(numbers) <= lab[:2]:
             yield file, file.relative_to(root).as_posix()
+
+
+def refuse_world_readable(*folders: Path) -> None:
+    """Raise ``UserError`` if submissions can read the course, its salt or one of the class's ``folders``, as below /usr."""
+    for path in (course_root(), course_file(), salt_file(), *folders):
+        if shown := shown_through(path):
+            raise UserError(
+                f"{path} lies in {shown}, which submissions can read: move the course and the class's folders elsewhere, "
+                "such as to /srv."
+            )

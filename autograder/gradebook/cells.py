@@ -16,11 +16,11 @@ from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
 from autograder.course.lab import LabSpec
+from autograder.course.masters import KERNEL
 from autograder.errors import GradingError
 
 #: nbgrader's default name of a course.
 _COURSE = "default_course"
-_KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def lab_cells(spec: LabSpec) -> LabCells:
     """Classify the master's cells with nbgrader's own preprocessors and predicates."""
     cells = [copy.deepcopy(cell) for cell in spec.cells]
     master = nbformat.from_dict(
-        {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": _KERNEL}, "cells": cells}
+        {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": KERNEL}, "cells": cells}
     )
     resources: dict[str, Any] = {"nbgrader": {}}
     for preprocessor in (ClearSolutions(), ComputeChecksums()):
@@ -93,7 +93,7 @@ def save_lab(session: Session, lab: LabCells) -> SavedLab:
     find_or_insert(session, api.Course, {"id": _COURSE})
     assignment_id = find_or_insert(session, api.Assignment, {"name": lab.name}, course_id=_COURSE)
     named = {"name": lab.name, "assignment_id": assignment_id}
-    notebook_id = find_or_insert(session, api.Notebook, named, kernelspec=json.dumps(_KERNEL))
+    notebook_id = find_or_insert(session, api.Notebook, named, kernelspec=json.dumps(KERNEL))
     ids = _save_cells(session, lab, notebook_id)
     with_grade, with_comment = (api.GradeCell, api.TaskCell), (api.SolutionCell, api.TaskCell)
     cells = {

@@ -30,9 +30,8 @@ def assign_cells(result: Repaired, template: Template) -> None:
     """
     given = {cell.source.strip() for cell in template.cells}
     added = [c for c in result.cells if c.run and c.grade_id is None and c.source.strip() not in given]
-    counting_of: dict[
-        str, tuple[Cell, str]
-    ] = {}  # answer -> its cell, and the kind of note on another's cell
+    # Answer -> its cell, and the kind of note on another's cell.
+    counting_of: dict[str, tuple[Cell, str]] = {}
     for grade_id, names in template.names.items():
         received = template.named[grade_id].source
         own = [cell for cell in result.cells if cell.grade_id == grade_id]

@@ -24,6 +24,7 @@ from typing import Any
 
 from coursekit.checks.compare import Outcome
 
+from autograder.course.masters import KERNEL
 from autograder.course.policy_file import settings, spec
 from autograder.errors import Unreadable
 from autograder.grading import cache_keys
@@ -493,7 +494,6 @@ def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome], shown: Mappin
             if text := shown.get(cell.grade_id or ""):
                 node["outputs"] = [{"output_type": "stream", "name": "stdout", "text": text}]
         cells.append(node)
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     notebook = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(notebook, ensure_ascii=False)

@@ -46,9 +46,8 @@ def _adds(node: ast.stmt) -> bool:
             return True
         case ast.Assign(targets=[ast.Name()], value=value) | ast.AnnAssign(target=ast.Name(), value=value):
             return value is None or not any(isinstance(part, ast.Call) for part in ast.walk(value))
-        case ast.If(
-            test=ast.Compare(ops=[ast.NotIn()]), body=body
-        ):  # an import lent by a demonstration: "if 'math' not in globals()"
+        case ast.If(test=ast.Compare(ops=[ast.NotIn()]), body=body):
+            # An import lent by a demonstration: "if 'math' not in globals()".
             return all(map(_adds, body)) and not node.orelse
     return False
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.course.masters import master_path
+from autograder.course.packages import IMPORTS_TORCH
 from autograder.course.policy_file import settings
 from autograder.sandbox.host.session import Zygote
 from autograder.sandbox.limits import Limits
 
-_IMPORTS_TORCH = re.compile(r"^\s*(?:import|from)\s+torch\b", re.MULTILINE)
 #: A master's cell that runs in grading and mentions optimizers.
 _OPTIMIZERS = re.compile(
     r"^# %%(?! \[markdown\])(?!.*skip-grading).*\n(?:(?!# %%).*\n)*?.*\boptimizer", re.MULTILINE
@@ -29,7 +29,7 @@ def zygote_of(
 ) -> Zygote:
     """The zygote of a lab (full name), not launched yet. ``private`` are folders that submissions must not read."""
     master = master_path(lab).read_text(encoding="utf-8")
-    torch = ["torch"] if _IMPORTS_TORCH.search(master) else []
+    torch = ["torch"] if IMPORTS_TORCH.search(master) else []
     torch += ["torch.optim"] if torch and _OPTIMIZERS.search(master) else []
     used = [name for name in ("data", "figures") if (kit / name).is_dir()]
     modules = [*torch, "coursekit", *(f"coursekit.{name}" for name in used)]

@@ -15,6 +15,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.nbgraderformat import MetadataValidator, ValidationError
 from nbgrader.utils import compute_checksum, is_solution
 
+from autograder.course.masters import KERNEL
 from autograder.errors import UserError
 from autograder.judging.movable import GradedCell
 
@@ -108,8 +109,7 @@ def _write_autotests(notebook: NotebookNode, path: Path) -> None:
         raise UserError(
             f"{path} has ### AUTOTEST lines, whose templates (autotests.yml) lie in no folder above it."
         )
-    python = {"name": "python3", "language": "python", "display_name": "Python 3"}
-    notebook.metadata["kernelspec"] = nbformat.from_dict(python)
+    notebook.metadata["kernelspec"] = nbformat.from_dict(KERNEL)
     maker = InstantiateTests(autotest_filename=templates.name)
     resources: dict[str, Any] = {"metadata": {"path": str(templates.parent)}, "nbgrader": {}}
     try:

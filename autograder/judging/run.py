@@ -20,7 +20,7 @@ from coursekit.checks.values import values_match
 
 from autograder.course.masters import solution, source_of_import
 from autograder.errors import UserError
-from autograder.judging.safe_errors import TYPES, safe_name
+from autograder.judging.safe_errors import TYPES
 from autograder.results import TestResult
 from autograder.sandbox.host.student import BadReply, Student, StudentError, StudentGone, TraceEntry
 
@@ -147,8 +147,7 @@ def _master_passes(test: HiddenTest) -> bool:
 
 def _failure_message(error: StudentError) -> str:
     if isinstance(error, BadReply):
-        kind = safe_name(error.type_name, TYPES, "")
-        kind = f"a value of type {kind}" if kind else "something else"
+        kind = f"a value of type {error.type_name}" if error.type_name in TYPES else "something else"
         return f"your function returned {kind}; plain numbers, arrays, tensors or lists are expected"
     if error.type_name == "NotImplementedError" and not error.message:
         return NOT_WRITTEN

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.course.masters import course_root, use_root
-from autograder.course.student_files import data_files, write_kit
+from autograder.course.student_files import data_files, refuse_world_readable, write_kit
 from autograder.errors import UserError
 from autograder.files import require_apart, sole_writer
 from autograder.grading.submissions import Submission, find_submissions, read_class
 from autograder.grading.zygotes import cores, zygote_of
 from autograder.results import SubmissionResult
 from autograder.run.store import STORE, ResultStore
-from autograder.run.world_readable import refuse_world_readable
 from autograder.sandbox.host.session import Zygote
 from autograder.sandbox.limits import Limits
 

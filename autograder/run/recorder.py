@@ -205,9 +205,8 @@ class Recorder(AbstractContextManager["Recorder"]):
         notebook = autograded_notebook(self.out, result.student, self.lab)
         paths = [notebook, notebook.with_name(TIME), page, page.with_name(SECRET)]
         if not self.files.are_current(paths, source):
-            if (
-                write_autograded(result, self.out) is not None
-            ):  # nbgrader's own Generate Feedback reads it there
+            if write_autograded(result, self.out) is not None:
+                # nbgrader's own Generate Feedback reads it there.
                 write_atomically(notebook.with_name(SECRET), secret)
             write_beside(self.feedback.write(result, marks).parent, secret, result.submitted_at)
             self.files.made(paths, source)

@@ -174,6 +174,4 @@ _DEMOS_MAY = (
 )
 
 
-@cache
-def _demo(name: str) -> str:
-    return bundle.page(name)
+_demo = cache(bundle.page)

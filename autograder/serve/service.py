@@ -20,12 +20,11 @@ from urllib.parse import urlsplit
 
 from autograder.course.masters import course_root, use_root
 from autograder.course.policy_file import class_list, limits_of
-from autograder.course.student_files import write_kit
+from autograder.course.student_files import refuse_world_readable, write_kit
 from autograder.errors import GradingError, UserError
 from autograder.files import folder_name, lasting_secret, write_atomically
 from autograder.grading.task import Assignment
 from autograder.run.preflight import check_lab
-from autograder.run.world_readable import refuse_world_readable
 from autograder.serve import rules
 from autograder.serve.fair_queue import FairQueue
 from autograder.serve.graders import Graders

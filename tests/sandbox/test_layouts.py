@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.course.student_files import refuse_world_readable
 from autograder.errors import UserError
-from autograder.run.world_readable import refuse_world_readable
 from autograder.sandbox.host.session import Zygote
 from autograder.sandbox.jail import namespaces, rootfs, visible
 

@@ -106,9 +106,7 @@ def _mount_at(root: Path, target: str, source: str | None) -> None:
         if not os.path.lexists(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.symlink_to(os.readlink(source))
-    elif not (
-        source == target and path.exists() and path.samefile(source)
-    ):  # a folder above may show it already
+    elif source != target or not path.exists() or not path.samefile(source):  # else a folder above shows it
         _make_place(path, os.path.isdir(source))
         ns.bind(source, str(path), READ_ONLY)
 
