@@ -38,15 +38,12 @@ def table_of(done: ClassResult) -> Table:
         final = final_points(result, lab_spec, marks)
         most = sum(q.max_points for q in result.questions) or lab_spec.max_score
         most += sum(most for name, most in lab_spec.written if final.written[name].score is not None)
+        wrong = [*_lateness(done.lab, result, marks), *what_is_wrong(result)]
         table.add_row(
             shown(result.student, 200),
             "" if result.status == "graded" else f"[{STATUSES[result.status].colour}]{result.status}[/]",
             f"{final.total:g}/{most:g}",
-            Text(
-                "; ".join([*_lateness(done.lab, result, marks), *what_is_wrong(result)]),
-                no_wrap=True,
-                overflow="ellipsis",
-            ),
+            Text("; ".join(wrong), no_wrap=True, overflow="ellipsis"),
         )
     return table
 
@@ -88,10 +85,8 @@ def show(console: Console, done: ClassResult, seconds: float, results: Path, *, 
         if question.misconception
     )
     penalties = [marks_of(done.marks, result.student).late_penalty for result in done.results]
-    lab_spec, levels = (
-        spec(done.lab),
-        Counter(one.isolation for one in done.results if one.readable and not one.fault),
-    )
+    lab_spec = spec(done.lab)
+    levels = Counter(one.isolation for one in done.results if one.readable and not one.fault)
     say(
         console,
         "grade",

@@ -405,9 +405,8 @@ def _prepare_schema(session: Session, path: Path) -> None:
         connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
         connection.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": _REVISION})
     has_version = inspect(connection).has_table("alembic_version")
-    version = (
-        connection.execute(text("SELECT version_num FROM alembic_version")).scalar() if has_version else None
-    )
+    query = text("SELECT version_num FROM alembic_version")
+    version = connection.execute(query).scalar() if has_version else None
     if version != _REVISION:
         raise GradingError(
             f"The gradebook {path} was made by another version of nbgrader: "

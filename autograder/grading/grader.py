@@ -153,13 +153,11 @@ class Grader:
             seconds = time.perf_counter() - began
             return self._with_failed_tests(replace(result, status="unreadable", notes=notes, seconds=seconds))
         keys = keys | self.context.question_keys(repaired.executed_source())
-        kept = (
-            {}
-            if earlier is None
-            else {q.name: q for q in earlier.questions if earlier.keys.get(q.name) == keys.get(q.name, "")}
-        )
-        if earlier is not None and earlier.keys.get("rubric") != keys["rubric"]:
-            kept = {name: paid_anew(self.lab, question) for name, question in kept.items()}
+        kept: dict[str, QuestionResult] = {}
+        if earlier is not None:
+            kept = {q.name: q for q in earlier.questions if earlier.keys.get(q.name) == keys.get(q.name, "")}
+            if earlier.keys.get("rubric") != keys["rubric"]:
+                kept = {name: paid_anew(self.lab, question) for name, question in kept.items()}
         run = self._earlier_run(earlier, repaired, kept) or self._run(repaired, kept)
         failed = failed_cells(repaired, run.outcomes)
         questions = tuple(with_cell_error(one, repaired, self.template, failed) for one in run.questions)

@@ -16,7 +16,7 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from autograder.course.masters import is_skipped, read_master, source_of_import
+from autograder.course.masters import is_skipped, lab_as_written, read_master, source_of_import
 from autograder.errors import Unreadable
 from autograder.grading.answers import (
     assign_cells,
@@ -71,13 +71,7 @@ class Template:
     @cached_property
     def test_of(self) -> dict[str, str]:
         """Question -> ``grade_id`` of its test cell."""
-        return {
-            name.removeprefix("test_"): name
-            for name, cell in self.named.items()
-            if cell.cell_type == "code"
-            and cell.metadata.nbgrader.grade
-            and not cell.metadata.nbgrader.solution
-        }
+        return lab_as_written(self.lab).test_cells
 
     @cached_property
     def test_code(self) -> dict[str, str]:

@@ -221,15 +221,12 @@ class Attempts:
             return None
         if kind == "cannot" and not self.any_done:
             raise GradingError(value)  # every submission would fail so
-        reason = (
-            value
-            if kind in ("fault", "cannot")
-            else f"The worker that graded it died {TRIES} times: {value}."
-        )
+        if kind == "died":
+            value = f"The worker that graded it died {TRIES} times: {value}."
         lab, submission = self.assignment.lab, task.submission
         return SubmissionResult(
             name, lab, "crashed", 0.0, spec(lab).max_score, 0.0, notes=(*submission.notes, FAULT_NOTE),
-            submitted_at=submission.submitted_at, fault=reason.strip(),
+            submitted_at=submission.submitted_at, fault=value.strip(),
         )  # fmt: skip
 
 

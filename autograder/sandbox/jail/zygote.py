@@ -164,11 +164,8 @@ def access_trouble(config: dict[str, Any], jail: Any) -> str:
     closed = visible.unreadable([config["kit"], *config["data"]]) or (
         config["outer_uid"] and visible.unreadable_packages(config["hidden"])
     )
-    return (
-        f"submissions must read all of {closed} and cannot: `chmod -R a+rX {closed}` lets them"
-        if closed
-        else ""
-    )
+    lacking = f"submissions must read all of {closed} and cannot: `chmod -R a+rX {closed}` lets them"
+    return lacking if closed else ""
 
 
 def import_libraries(config: dict[str, Any]) -> Any:
