@@ -48,7 +48,7 @@ class ImportedGrader(Grader):
     that stops after each test cell and runs its hidden tests.
     """
 
-    def _shown(self, questions: Sequence[QuestionResult]) -> dict[str, str]:
+    def _test_outputs(self, questions: Sequence[QuestionResult]) -> dict[str, str]:
         """Test cells keep the outputs of their run."""
         return {}
 

@@ -158,6 +158,8 @@ def test_files_beside_the_notebook_lie_beside_it_in_build_release_and_grading(co
         assert done.returncode == 0, done.stdout + done.stderr
     [row] = json.loads((tmp_path / "out" / "results.json").read_text())
     assert [(q["name"], q["points"]) for q in row["questions"]] == [("total_of_all", 3)]
+    executed = nbformat.read(tmp_path / "out/autograded/ada/24_numbers/24_numbers.ipynb", 4).cells
+    assert not any(one.get("outputs") for one in executed), "a test cell keeps the outputs of its run: none"
     released = tmp_path / "release" / "24_numbers"
     files = {path.name for path in released.iterdir()}
     assert files == {"24_numbers.ipynb", "coursekit", "data", "numbers.txt"}
