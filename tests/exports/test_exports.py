@@ -147,7 +147,9 @@ def test_moodle_reads_each_page_of_feedback_as_its_own_participants(exported):
     rows = [["Participant 12", "Ada_Ann O'Hara", "", "10"], ["Participant 34", "Bo Diaz", "", "10"]]
     made = exported("moodle-feedback", ["Ada_Ann O'Hara_12", "Bo Diaz_34"], [WORKSHEET, *rows])
     with zipfile.ZipFile(made.paths[0]) as archive:
-        read = {tuple(name.split("_", 4)[1:]): archive.read(name).decode() for name in archive.namelist()}
+        names = archive.namelist()
+        read = {tuple(name.split("_", 4)[1:]): archive.read(name).decode() for name in names}
+    assert [name.split("_")[0] for name in names] == ["Ada Ann O Hara", "Bo Diaz"]
     of = ("assignfeedback", "file", f"{LAB}.html")
     assert set(read) == {("12", *of), ("34", *of)}
     assert "Bo Diaz_34" in read["34", *of] and "Bo Diaz_34" not in read["12", *of]

@@ -1,6 +1,7 @@
 """Each attempt has hidden inputs of its own, the same whenever it is graded; none of them are the course's."""
 
 import dataclasses
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,7 @@ from autograder.questions.engine.diagnosis import known_answers
 from autograder.questions.engine.draw import trials_of
 from autograder.questions.engine.question import questions_of
 from autograder.run import worker
+from autograder.sandbox.limits import Limits
 from autograder.serve import graders
 from autograder.serve.fair_queue import FairQueue
 from autograder.serve.graders import Graders, salt_of
@@ -79,7 +81,8 @@ def test_a_grader_lives_through_whatever_an_attempt_brings_about(tmp_path, monke
         if told.count(attempt) == 1 and attempt.id < 3:
             raise OSError("the disk is full")
 
-    monkeypatch.setattr(graders, "AGAIN_AFTER", 0.01)
+    waited: list[float] = []
+    monkeypatch.setattr(graders, "time", SimpleNamespace(monotonic=time.monotonic, sleep=waited.append))
     monkeypatch.setattr(Graders, "_ready", lambda *_: None)
     monkeypatch.setattr(Graders, "_verdict", lambda *_: None)
     queue, kept = FairQueue(2), SimpleNamespace(finish=lambda *_: None)
@@ -90,6 +93,23 @@ def test_a_grader_lives_through_whatever_an_attempt_brings_about(tmp_path, monke
     until(lambda: len(told) >= 9)
     working.stop()
     assert sorted(attempt.id for attempt in told) == [0, 0, 1, 1, 2, 2, 3, 4, 5]
+    assert waited == 3 * [graders.AGAIN_AFTER]
+
+
+def test_an_attempt_that_ends_two_workers_gets_a_fault_for_its_verdict(tmp_path, monkeypatch):
+    waited, stopped, limits = [], [], Limits()
+
+    def graded(task: Task, seconds: float) -> tuple[str, str]:
+        waited.append(seconds)
+        return "died", "its process ended"
+
+    dying = SimpleNamespace(graded=graded, stop=lambda: stopped.append(True))
+    monkeypatch.setattr(Graders, "_ready", lambda self, own, lab: own.setdefault(lab, dying))
+    assignments = {LAB: SimpleNamespace(lab=LAB, limits=limits)}
+    kept = SimpleNamespace(notebook=lambda *_: tmp_path / f"{LAB}.ipynb")
+    verdict = Graders(kept, FairQueue(1), assignments, print)._verdict(FIRST, {})
+    assert verdict.status == "crashed" and "died 2 times" in verdict.fault
+    assert len(stopped) == 2 and min(waited) > 2 * limits.total_seconds
 
 
 def test_what_counts_is_laid_out_before_the_class_is_graded(live, tmp_path, monkeypatch):
