@@ -64,7 +64,7 @@ def test_the_report_counts_statuses_and_misconceptions(tmp_path, spec, make_resu
     write_atomically(tmp_path / "report" / "demos" / "axis.html", "")
     places = {"softmax": Place(demo="Which axis?", demo_address="demos/axis.html")}
     monkeypatch.setattr("autograder.pages.report.places_of", lambda *_: places)
-    path = build_report(iter(rows), spec, tmp_path)
+    path = build_report(reversed(rows), spec, tmp_path)
     assert path == tmp_path / "report/00_warm_up.html"
     page = path.read_text(encoding="utf-8")
     text = read(page).text

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.files import feedback_page, report_page
+from autograder.files import autograded_notebook, feedback_page, report_page
+from autograder.run.recorder import SECRET
 from autograder.run.store import ResultStore
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB, command, hand_in
@@ -65,6 +66,12 @@ def test_another_test_runs_its_question_alone_and_another_cost_and_hint_run_noth
     hand_in(graded / "submitted", "bo", {name: WHOLE_TABLE})
     regrade(graded, own_course)
     before = {student: stored(graded, student) for student in ("ada", "bo")}
+    pages = feedback_page(graded / "out", "bo", LAB), autograded_notebook(graded / "out", "bo", LAB)
+    assert len({page.with_name(SECRET).read_text() for page in pages}) == 1, (
+        "nbgrader's pages have our secret"
+    )
+    (own_course / "course.toml").write_text(f'[labs.01.rubric.{name}]\n"no such misconception" = 0.5\n')
+    regrade(graded, own_course, status=2)
     with question_file(own_course, "average_nll").open("a", encoding="utf-8") as file:
         file.write(ONE_MORE.format(""))
     (own_course / "course.toml").write_text(f'[labs.01.rubric.{name}]\n"{title}" = 0.5\n')
