@@ -122,6 +122,8 @@ def unchanged(now: Any, before: Any) -> bool:
 
     >>> unchanged([1, {"a": np.array([np.nan])}], [1, {"a": np.array([np.nan])}]), unchanged([1.0], [1])
     (True, False)
+    >>> unchanged([np.nan], [np.nan]), unchanged([np.nan], [1.0])
+    (True, False)
     """
     if isinstance(before, (list, tuple)):
         return type(now) is type(before) and len(now) == len(before) and all(map(unchanged, now, before))
@@ -133,7 +135,7 @@ def unchanged(now: Any, before: Any) -> bool:
             return a is b  # an array of objects, or a sparse tensor
         return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
     same = now is before or isinstance(before, np.random.Generator)
-    return same or (type(now) is type(before) and bool(now == before or now != now))
+    return same or (type(now) is type(before) and bool(now == before or (now != now and before != before)))
 
 
 def as_numbers(value: Any) -> np.ndarray | None:
