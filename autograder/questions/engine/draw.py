@@ -36,7 +36,7 @@ class NoFairInputs(Exception):
     """The right answers disagreed on every draw of a family's inputs, or the reference failed in a scenario."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trial:
     """One call with a family's case, or one run of a scenario, with the reference's outcome."""
 
@@ -47,8 +47,11 @@ class Trial:
 
     def difference(self, outcome: Outcome) -> str:
         """The kind of difference from the right outcome; "" if there is none."""
-        only = self.part.only if isinstance(self.part, Family) else None
-        return difference(outcome, self.right, *self.tolerances, only)
+        if self not in outcome.known:
+            only = self.part.only if isinstance(self.part, Family) else None
+            outcome.known[self] = difference(outcome, self.right, *self.tolerances, only)
+        kind: str = outcome.known[self]
+        return kind
 
     @property
     def tolerances(self) -> tuple[float | None, float | None]:

@@ -195,7 +195,7 @@ def _outcome(question: Question, place: int, function: Any, seconds: float) -> O
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds)
     try:
         student = Student.local_namespace(names, question.name)
-        outcome = replace(outcome_of(trial, student), changed=())
+        outcome = replace(outcome_of(trial, student), changed=(), known={})
         pickle.dumps(outcome)
         return outcome
     except (Exception, _TooLong):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,8 @@ class Outcome:
     value: Any = None
     error: str = ""
     changed: tuple[str, ...] = ()
+    #: Case -> the kind of difference from its right outcome, where that is known.
+    known: dict[Any, str] = field(default_factory=dict, compare=False, repr=False)
 
 
 def difference(

@@ -76,6 +76,8 @@ def is_identical(first: Any, second: Any) -> bool:
     kind = type(second)
     if type(first) is not kind:
         return False
+    if first is second and kind in (np.ndarray, list, tuple, dict):
+        return True
     if kind is np.ndarray:
         same = first.dtype == second.dtype and first.shape == second.shape and second.dtype.kind in "biufc"
         return same and bool(first.tobytes() == second.tobytes())
