@@ -92,11 +92,11 @@ def student_answering(question: Question, function: Any) -> Student:
 
 def outcome_or_raise(trial: Trial, student: Student) -> Outcome:
     """The student's outcome in a trial. Raises errors of the student's code."""
-    with contextlib.redirect_stderr(io.StringIO()), np.errstate(all="ignore"):
-        if isinstance(trial.part, Scenario):
+    if isinstance(trial.part, Scenario):
+        with contextlib.redirect_stderr(io.StringIO()), np.errstate(all="ignore"):
             return Outcome(tuple(trial.part.play(student, np.random.default_rng(trial.seed))))
-        assert trial.case is not None
-        return Outcome(student.call_with(trial.case), changed=student.mutated)
+    assert trial.case is not None
+    return Outcome(student.call_with(trial.case), changed=student.mutated, known=student.known)
 
 
 def outcome_of(trial: Trial, student: Student) -> Outcome:

@@ -39,14 +39,16 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import redirect_stderr, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
+from io import StringIO
 from itertools import islice
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 from coursekit.checks.words import PLACES
 
 from autograder.sandbox import wire
@@ -169,7 +171,9 @@ class LocalTransport:
                 raise RuntimeError("a callback's frame was taken for a reply")
             return reply
 
-        answer(self.executor.handle(request, round_trip))
+        with redirect_stderr(StringIO()), np.errstate(all="ignore"):
+            reply = self.executor.handle(request, round_trip)
+        answer(reply)
 
     def end(self, reason: str) -> None:
         """Do nothing: there is no other process."""
