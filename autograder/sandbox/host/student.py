@@ -284,9 +284,10 @@ class RpcClient:
         Calls after one that passes a function, or is long, are not sent ahead. The sandbox would take the next request for the
         function's result, or both sides would wait for the other to read.
         """
-        if not isinstance(self.transport, LocalTransport) and not self.callbacks:
+        following = deque((function, case) for case in cases)
+        if not isinstance(self.transport, LocalTransport) and not self.callbacks and following != self._next:
             self._forget_next()
-            self._next.extend((function, case) for case in cases)
+            self._next = following
             self._send_more()
 
     def _send_more(self) -> None:
