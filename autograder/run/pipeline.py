@@ -110,6 +110,10 @@ def run(
         if plan.to_grade:
             if engine == "local":
                 zygote.launch()
+                if len(plan.to_grade) >= _LARGE:
+                    from autograder.questions.engine.diagnosis import run_known_answers
+
+                    run_known_answers(lab)  # once for all workers
             tasks, most = _tasks(plan, lab, out, force), min(jobs or cores(), len(plan.to_grade))
             # Workers are forked before the store is opened and before the writer's imports.
             results = stack.enter_context(grade_all(tasks, assignment, most))
@@ -131,6 +135,8 @@ def run(
     return ClassResult(lab, tuple(all_results), plan, redone, faults, out, report, marks, tuple(gone))
 
 
+#: In a class of this size, nearly every misconception's results are needed.
+_LARGE = 20
 #: Folders of ``out`` with a subfolder for each student or lab.
 _OWN = ("autograded", "feedback", "report", "faults")
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from autograder.course.masters import solution
-from autograder.judging.run import TestRun, cached_for_salt, run_test, tests_of, traces_match
+from autograder.course.policy_file import settings
+from autograder.judging.run import TestRun, cached_for_salt, run_test, set_salt, tests_of, traces_match
 from autograder.questions.engine.answers import answers_of, fresh_answers
 from autograder.questions.engine.question import Answer
 from autograder.sandbox.host.student import Student
@@ -43,6 +46,15 @@ def known_answers(lab: str, question: str) -> tuple[KnownAnswer, ...]:
     if question not in answers_of(lab)["misconception"]:
         return ()
     return tuple(KnownAnswer(lab, answer) for answer in fresh_answers(lab, question)["misconception"])
+
+
+def run_known_answers(lab: str) -> None:
+    """Run all misconceptions now, for the processes that will be forked from this one."""
+    set_salt(settings().salt)
+    for question in answers_of(lab)["misconception"]:
+        for known in known_answers(lab, question):
+            with suppress(Exception):  # it comes again, and is told, with a submission that needs this one
+                deque(known.runs(), maxlen=0)
 
 
 def candidates(lab: str, question: str, runs: Sequence[TestRun]) -> list[KnownAnswer]:
