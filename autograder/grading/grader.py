@@ -15,6 +15,7 @@ course's before it is called (``follow_through``).
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -238,18 +239,20 @@ class Grader:
                 notes.append(session.note)
             notes += stopped_cells(failed_cells(repaired, outcomes))
             forbidden = self._forbidden(repaired.executed_source(), notes, asked)
+            functions = _graded_names(session, asked)
             for turn, name in enumerate(asked):
                 clock = start_turn(session, turn, len(asked))
-                judged[name] = self._judged(session, clock, name, cells, forbidden, judged)
+                judged[name] = self._judged(session, clock, name, functions[name], cells, forbidden, judged)
             again_at_check = self._to_test_again(judged, asked, cells)
             for turn, (place, name) in enumerate(again_at_check):
                 clock = start_turn(session, turn, len(again_at_check))
                 check = self.template.test_of[name]
-                if not session.stand_after(check) or _graded_name(session, name) == name:
+                function = _graded_names(session, [name])[name] if session.stand_after(check) else name
+                if function == name:
                     continue  # it has no answer there, or no time is left
                 found: list[str] = []
                 forbidden = self._forbidden([source for _, source in cells[: place + 1]], found, [name])
-                again = self._judged(session, clock, name, cells, forbidden, judged)
+                again = self._judged(session, clock, name, function, cells, forbidden, judged)
                 if again.result.points >= judged[name].result.points:
                     judged[name] = replace(again, notes=(*found, *again.notes), after=check)
             kit = no_tools(self.lab) if may_use_kit(self.lab, repaired.executed_source()) else ()
@@ -293,11 +296,12 @@ class Grader:
         session: Session,
         clock: JudgeClock,
         name: str,
+        function: str,
         cells: Sequence[tuple[str, str]],
         forbidden: Mapping[str, tuple[str, ...]],
         others: Mapping[str, Judged],
     ) -> Judged:
-        """Run a question's hidden tests on its answer in the session's current child, and say what is wrong with it."""
+        """Run a question's hidden tests on ``function`` in the session's current child, and say what is wrong with it."""
         session.status = None
         points, used = self.points[name], forbidden.get(name, ())
         wrong = [
@@ -305,7 +309,7 @@ class Grader:
             for other, known in others.items()
             if any(test.message or not test.passed for test in known.result.tests)
         ]
-        function, endless = _graded_name(session, name), endless_in(self.lab, others)
+        endless = endless_in(self.lab, others)
         tested = run_tests(session, clock, name, tests_of(self.lab)[name], function, wrong, endless)
         runs = tested.runs
         known = candidates(self.lab, name, runs)  # computing their values takes no time from the question
@@ -349,7 +353,7 @@ class Grader:
             session.start_question(reserved=0.0)
             if not session.stand_after(judged.after) or not session.student(question.name).watch(names):
                 return question
-            student = session.student(_graded_name(session, question.name))
+            student = session.student(_graded_names(session, [question.name])[question.name])
             clock, until = JudgeClock(WATCH_SECONDS), time.monotonic() + WATCH_SECONDS
             for test, result in zip(tests_of(self.lab)[question.name], question.tests, strict=True):
                 if result.passed and time.monotonic() <= until:
@@ -462,13 +466,12 @@ def run_tests(
     return Tested(tuple(runs), tuple(notes), answered)
 
 
-def _graded_name(session: Session, question: str) -> str:
-    """The name of the answer that the test cell kept, or else the question's own name."""
-    kept = kept_name(question)
-    try:
-        return kept if session.revive() and session.is_callable(kept) else question
-    except (StudentGone, StudentError):
-        return question
+def _graded_names(session: Session, questions: Sequence[str]) -> dict[str, str]:
+    """Question -> the name of the answer that the test cell kept, or else the question's own name."""
+    found: list[str] = []
+    with contextlib.suppress(StudentGone, StudentError):
+        found = session.callables([*map(kept_name, questions)]) if session.revive() else []
+    return {name: kept if (kept := kept_name(name)) in found else name for name in questions}
 
 
 def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome], shown: Mapping[str, str]) -> str:

@@ -215,7 +215,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     ),
     "shapes": lambda executor, *asked: _of_kit("shapes_of")(*asked),
     "mode": lambda executor, target, training: target.train(training) and None,
-    "is_callable": lambda executor, name: callable(executor.namespace.get(name)),
+    "callables": lambda executor, names: [name for name in names if callable(executor.namespace.get(name))],
     "watch": Executor._watch,
     "watched": Executor._watched,
 }

@@ -204,12 +204,12 @@ class Session:
         transport.timeout = self.limits.call_seconds
         return Student(rpc, name)
 
-    def is_callable(self, name: str) -> bool:
-        """Whether the child has a function or class of this name."""
+    def callables(self, names: list[str]) -> list[str]:
+        """The names under which the child has a function or class."""
         transport, rpc = self._connected()
         transport.timeout = self.limits.call_seconds
-        found, _ = rpc.request("is_callable", name)
-        return found is True
+        found, _ = rpc.request("callables", names)
+        return [name for name in names if name in found] if type(found) is list else []
 
     def start_question(self, reserved: float) -> None:
         """Allow the next question all time except the last ``reserved`` seconds, and a session's full amount of data.
