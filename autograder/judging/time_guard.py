@@ -46,11 +46,11 @@ class HalfImported(BaseException):
 
 
 @contextmanager
-def judging(seconds: float = 0.0) -> Iterator[None]:
+def judging(seconds: float = 0.0, bound: int = 0) -> Iterator[None]:
     """Raise ``JudgedTooLong`` in the block after ``seconds`` (0: ``JUDGING_SECONDS``) of CPU time.
 
-    Python code is interrupted at once; a long library call or an import, when it is over. Taking more than
-    ``JUDGING_BYTES`` of memory raises ``MemoryError`` in the block. If that interrupts an import, ``HalfImported`` is
+    Python code is interrupted at once; a long library call or an import, when it is over. Taking more memory than ``bound``
+    (0: ``memory_bound``) raises ``MemoryError`` in the block. If that interrupts an import, ``HalfImported`` is
     raised.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
@@ -68,7 +68,7 @@ def judging(seconds: float = 0.0) -> Iterator[None]:
     try:
         # The signal repeats each second: a destructor may swallow the first one.
         signal.setitimer(signal.ITIMER_VIRTUAL, seconds or JUDGING_SECONDS, 1.0)
-        with _memory_bounded():
+        with _memory_bounded(bound or memory_bound()):
             yield
     finally:
         try:
@@ -96,14 +96,19 @@ def _refuse_half_imported(last_module: str) -> None:
             raise HalfImported(package)
 
 
-@contextmanager
-def _memory_bounded() -> Iterator[None]:
-    """Allow this process ``JUDGING_BYTES`` more of memory, if the kernel tells how much it has."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+def memory_bound() -> int:
+    """The bytes of address space that this process has, and ``JUDGING_BYTES`` more; 0 if the kernel does not tell."""
     with suppress(OSError), open("/proc/self/statm", "rb") as file:
-        bound = int(file.read().split()[0]) * resource.getpagesize() + JUDGING_BYTES
-        if all(limit == resource.RLIM_INFINITY or limit > bound for limit in (soft, hard)):
-            resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
+        return int(file.read().split()[0]) * resource.getpagesize() + JUDGING_BYTES
+    return 0
+
+
+@contextmanager
+def _memory_bounded(bound: int) -> Iterator[None]:
+    """Allow this process ``bound`` bytes of address space (0: as many as before)."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if bound and all(limit == resource.RLIM_INFINITY or limit > bound for limit in (soft, hard)):
+        resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
     try:
         yield
     finally:
@@ -118,6 +123,7 @@ class JudgeClock:
 
     def __init__(self, seconds: float = 0.0) -> None:
         self.left = seconds or JUDGING_SECONDS
+        self._bound = memory_bound()
 
     @contextmanager
     def judging(self) -> Iterator[None]:
@@ -126,7 +132,7 @@ class JudgeClock:
             raise JudgedTooLong
         began = time.process_time()
         try:
-            with judging(self.left / 2):
+            with judging(self.left / 2, self._bound):
                 yield
         finally:
             self.left -= time.process_time() - began
