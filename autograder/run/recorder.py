@@ -40,7 +40,7 @@ from autograder.pages.places import places_of
 from autograder.results import EARLIER_NOTE, FAULT_NOTE, NOT_GRADED_AGAIN, SubmissionResult
 from autograder.run.remarks import remarks
 from autograder.run.stale_pages import Files
-from autograder.run.store import ResultStore, digest_of_result
+from autograder.run.store import ResultStore, digest_of, text_of
 
 SECRET, TIME = "submission_secret.txt", "timestamp.txt"
 #: The most characters of a secret that are read; nbgrader's has 128.
@@ -142,8 +142,9 @@ class Recorder(AbstractContextManager["Recorder"]):
         again = graded_again(earlier, result)
         self.redone[result.student] = tuple(q.name for q in result.questions if q.name in again)
         marks = self.gradebook.write(result, regraded=again)
-        self._write_files(result, digest_of_result(result), marks)
-        self.store.put(result)
+        text = text_of(result)
+        self._write_files(result, digest_of(text), marks)
+        self.store.put(result, text)
 
     def finish(self) -> tuple[Path, list[SubmissionResult], dict[str, TeacherMarks]]:
         """Make outdated files and rows again, also for results that stayed: the gradebook or the course's rules may have

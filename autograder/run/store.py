@@ -77,13 +77,13 @@ class ResultStore(AbstractContextManager["ResultStore"]):
             for (text,) in self._db.execute(
                 "SELECT result FROM results WHERE lab = ? ORDER BY student", (lab,)
             ):
-                yield _result(text), hashlib.sha256(text.encode()).hexdigest()
+                yield _result(text), digest_of(text)
 
-    def put(self, result: SubmissionResult) -> None:
-        """Store a finished result."""
+    def put(self, result: SubmissionResult, text: str = "") -> None:
+        """Store a finished result; ``text`` is its ``text_of``, where that was made before."""
         keys = (result.keys.get("raw", ""), result.keys.get("context", ""))
         query = "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?)"
-        self._rows(query, result.lab, _encoded(result.student), *keys, _as_text(result))
+        self._rows(query, result.lab, _encoded(result.student), *keys, text or text_of(result))
 
     def made(self, lab: str) -> dict[str, tuple[str, str]]:
         """file -> (digest of its sources, digest of its content), for each file made for a lab."""
@@ -134,13 +134,14 @@ def _result(text: str) -> SubmissionResult:
     return SubmissionResult.from_dict(json.loads(text))
 
 
-def _as_text(result: SubmissionResult) -> str:
+def text_of(result: SubmissionResult) -> str:
+    """A result as it is stored."""
     return json.dumps(result.as_dict())
 
 
-def digest_of_result(result: SubmissionResult) -> str:
-    """The digest that ``all_with_digests`` yields with the result once it is stored."""
-    return hashlib.sha256(_as_text(result).encode()).hexdigest()
+def digest_of(text: str) -> str:
+    """The digest that ``all_with_digests`` yields with a result that is stored as ``text``."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _encoded(name: str) -> str:
