@@ -9,9 +9,10 @@ from __future__ import annotations
 import datetime
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import nbformat
@@ -38,6 +39,11 @@ from autograder.results import QuestionResult, SubmissionResult
 
 #: (score, seconds late, due date of this student) -> points to subtract, or None.
 LatePenalty = Callable[[float, float, datetime.datetime], float | None]
+
+#: Id of a submitted notebook -> cell -> row.
+Rows = dict[str, dict[str, Any]]
+#: What people enter in the row of a grade or a comment.
+_NOTHING = dict.fromkeys(("manual_score", "extra_credit", "manual_comment"))
 
 #: Student -> length of the extension; None if the course gives none.
 Extension = Callable[[str], datetime.timedelta | None]
@@ -107,10 +113,14 @@ class GradebookWriter(AbstractContextManager["GradebookWriter"]):
             return {"auto_comment": "No response." if untouched.get(name) else asked.get(name)}
 
         with self._transaction() as session:
-            notebook_id = self._find_or_create(session, student, result.submitted_at)
-            self._save_rows(session, api.Grade, notebook_id, grade)
-            self._save_rows(session, api.Comment, notebook_id, comment)
-            return self._marks(session, {student: result.student}, student)[student]
+            came = parse_time(result.submitted_at)
+            [row] = self._submissions(session, student) or self._create(session, student, came)
+            if row.timestamp != came:
+                session.execute(update(api.SubmittedAssignment), [{"id": row.id, "timestamp": came}])
+                row.timestamp = came
+            grades = self._save_rows(session, api.Grade, row.notebook_id, grade)
+            comments = self._save_rows(session, api.Comment, row.notebook_id, comment)
+            return self._marks(session, {student: result.student}, [row], grades, comments)[student]
 
     def overrule(self, student: str, question: str, points: float, comment: str) -> None:
         """Enter a manual score and comment for a question, as Formgrader would."""
@@ -127,7 +137,7 @@ class GradebookWriter(AbstractContextManager["GradebookWriter"]):
     def all_marks(self) -> dict[str, TeacherMarks]:
         """Stored name -> the marks that people entered, for every student with a submission of the lab."""
         with self._transaction() as session:
-            return self._marks(session, None)
+            return self._marks(session, None, *self._everything(session))
 
     def agrees(self, result: SubmissionResult, marks: TeacherMarks) -> bool:
         """Whether the automatic scores in the gradebook are those of the result."""
@@ -140,22 +150,31 @@ class GradebookWriter(AbstractContextManager["GradebookWriter"]):
         ``students`` are the class's names, because the course's extensions use these and not the stored names.
         """
         with self._transaction() as session:
-            marks = self._marks(session, {folder_name(student): student for student in students})
+            called = {folder_name(student): student for student in students}
+            marks = self._marks(session, called, *self._everything(session))
             has_rule = None if self._late_penalty is None else "by the course"
             self._note_policy(session, "penalties", "", has_rule, self._last_policy(session))
         return marks
 
-    def _marks(
-        self, session: Session, called: Mapping[str, str] | None, *only: str
-    ) -> dict[str, TeacherMarks]:
-        """Stored name -> marks that people entered, for all submissions or one student's.
+    def _everything(self, session: Session) -> tuple[list[SimpleNamespace], Rows, Rows]:
+        """All submissions of the lab with their grades and comments. The number of queries does not depend on that of students."""
+        rows = self._submissions(session)
+        mine = [row.notebook_id for row in rows]
+        return rows, self._rows(session, api.Grade, mine), self._rows(session, api.Comment, mine)
 
-        With ``called`` (stored name -> name), the course's policy updates extensions and late penalties first. The number of
-        queries does not depend on that of students.
+    def _marks(
+        self,
+        session: Session,
+        called: Mapping[str, str] | None,
+        rows: Sequence[Any],
+        grades: Rows,
+        comments: Rows,
+    ) -> dict[str, TeacherMarks]:
+        """Stored name -> marks that people entered, for the submissions ``rows``.
+
+        With ``called`` (stored name -> name), the course's policy updates extensions and late penalties first.
         """
-        last_policy, rows = self._last_policy(session), self._submissions(session, *only)
-        mine, marks = [row.notebook_id for row in rows], dict[str, TeacherMarks]()
-        grades, comments = (self._rows(session, model, mine) for model in (api.Grade, api.Comment))
+        last_policy, marks = self._last_policy(session), dict[str, TeacherMarks]()
         for row in rows:
             own, notes = grades[row.notebook_id].items(), comments[row.notebook_id].items()
             longer, penalty = row.extension, row.late_submission_penalty
@@ -223,7 +242,7 @@ class GradebookWriter(AbstractContextManager["GradebookWriter"]):
             row = {"assignment": self._saved.assignment_id, "what": what, "student": student, "value": value}
             session.connection().execute(text(_FORGET_POLICY if value is None else _NOTE_POLICY), row)
 
-    def _submissions(self, session: Session, *only: str) -> list[Any]:
+    def _submissions(self, session: Session, *only: str) -> list[SimpleNamespace]:
         """The lab's submissions, or one student's (stored name): ids, student, times and late penalty."""
         submitted, notebook = api.SubmittedAssignment, api.SubmittedNotebook
         query = (
@@ -242,45 +261,48 @@ class GradebookWriter(AbstractContextManager["GradebookWriter"]):
             .where(notebook.notebook_id == self._saved.notebook_id)
             .where(*(submitted.student_id == student for student in only))
         )
-        return list(select_rows(session, query).all())
+        return [SimpleNamespace(**row._mapping) for row in select_rows(session, query)]
 
-    def _rows(self, session: Session, model: Any, notebooks: Iterable[str]) -> dict[str, dict[str, Any]]:
+    def _rows(self, session: Session, model: Any, notebooks: Iterable[str]) -> Rows:
         """Id of the submitted notebook -> cell -> row of the Grade or Comment (``model``)."""
         names = {cell_id: name for name, cell_id in self._saved.cells[model].items()}
-        found: dict[str, dict[str, Any]] = defaultdict(dict)
+        found: Rows = defaultdict(dict)
         table = model.__table__
         for row in select_rows(session, select(table).where(table.c.notebook_id.in_(list(notebooks)))):
             if row.cell_id in names:
                 found[row.notebook_id][names[row.cell_id]] = row
         return found
 
-    def _find_or_create(self, session: Session, student: str, submitted_at: str) -> str:
-        """The id of the SubmittedNotebook's row, which is made with the SubmittedAssignment's if it is not there."""
+    def _create(
+        self, session: Session, student: str, came: datetime.datetime | None
+    ) -> list[SimpleNamespace]:
+        """Make the rows of a student's submission that are not there, and read it."""
         find_or_insert(session, api.Student, {"id": student})
         mine = {"assignment_id": self._saved.assignment_id, "student_id": student}
-        submission_id = find_or_insert(session, api.SubmittedAssignment, mine)
-        changed = {"id": submission_id, "timestamp": parse_time(submitted_at)}
-        session.execute(update(api.SubmittedAssignment), [changed])
+        submission_id = find_or_insert(session, api.SubmittedAssignment, mine, timestamp=came)
         both = {"assignment_id": submission_id, "notebook_id": self._saved.notebook_id}
-        return find_or_insert(session, api.SubmittedNotebook, both)
+        find_or_insert(session, api.SubmittedNotebook, both)
+        return self._submissions(session, student)
 
     def _save_rows(
         self, session: Session, model: Any, notebook_id: str, values_of: Callable[[str, Any], dict[str, Any]]
-    ) -> None:
+    ) -> Rows:
         """Insert the missing rows of cells, and update the changed ones. ``values_of`` a cell and its row (None: missing)."""
-        existing = self._rows(session, model, [notebook_id])[notebook_id]
+        found = self._rows(session, model, [notebook_id])
         new, changed = list[dict[str, Any]](), list[dict[str, Any]]()
         for name, cell_id in self._saved.cells[model].items():
-            old = existing.get(name)
+            old = found[notebook_id].get(name)
             values = values_of(name, old)
             if old is None:
                 new.append({"cell_id": cell_id, "notebook_id": notebook_id, **values})
             elif any(getattr(old, column) != value for column, value in values.items()):
                 changed.append({"id": old.id, **values})
+            found[notebook_id][name] = SimpleNamespace(**{**(old._mapping if old else _NOTHING), **values})
         if new:
             insert_rows(session, model, new)
         if changed:
             session.execute(update(model), changed)
+        return found
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:
