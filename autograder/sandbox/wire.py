@@ -31,6 +31,7 @@ import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
@@ -625,6 +626,7 @@ def _type(name: str) -> Any:
     return _dtype(name)
 
 
+@lru_cache(maxsize=64)
 def _dtype(code: Any) -> np.dtype:
     if type(code) is not str or not DTYPE.fullmatch(code):
         _malformed("an array's type")
@@ -677,22 +679,21 @@ _DECODERS: dict[str, Callable[[Decoder, list[Any], int], Any]] = {
 _IMMUTABLE = frozenset({bool, int, float, complex, str, bytes, range, slice, type(None), type(...)})
 
 
-def contents_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | str, bytes]:
-    """The contents of each argument that a call can change, as bytes: equal before and after if it changes nothing.
+def contents_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | str, Any]:
+    """The contents of each argument that a call can change: equal before and after if it changes nothing.
 
     Functions and modules are left out; so are random generators, whose states may differ.
     """
     items: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
-    return {
-        key: _contents(value)
-        for key, value in items
-        if type(value) not in _IMMUTABLE and not callable(value) and not is_random_generator(value)
-    }
+    return {key: contents for key, value in items if (contents := _contents(value)) is not None}
 
 
-def _contents(value: Any) -> bytes:
+def _contents(value: Any) -> Any:
+    """What ``contents_of`` compares of a value; None for one that is left out, or that nothing can change."""
     if type(value) is np.ndarray and value.dtype.kind in "biufc":  # as exact as a frame, and faster
-        return f"{value.dtype.str} {value.shape} ".encode() + value.tobytes()
+        return value.dtype, value.shape, value.tobytes()
+    if type(value) in _IMMUTABLE or callable(value) or is_random_generator(value):
+        return None
     try:
         return encode(value, refer=lambda other: Reference("something else", 0), in_order=True)
     except WireError:  # the harness cannot have sent it in this state

@@ -37,6 +37,8 @@ from traitlets.config import Config
 from .executor import MAX_MESSAGE, message_of, student_frames
 
 _PICTURES = ("image/png", "image/jpeg", "image/svg+xml", "application/pdf")
+#: How the line begins that keeps an answer as it is at its check cell (``grading.repair.kept_name``).
+KEEPS = "__graded_"
 _DROPPED = "\n[more output was dropped]\n"
 
 
@@ -348,6 +350,9 @@ class CellRunner:
         The error is one line of text; the line is the one of the cell at which it was raised, 0 if there is none. An interrupt
         is heard while the cell runs.
         """
+        if source.startswith(KEEPS):  # the harness's own line, for which IPython would take ten times as long
+            exec(source, self.shell.user_ns)
+            return {"status": "ok", "outputs": [], "error": "", "line": 0}
         self.collector.reset()
         self.compiler.cell = f"<cell {label} #{index}>"
         signal.signal(signal.SIGINT, signal.default_int_handler)

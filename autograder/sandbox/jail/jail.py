@@ -109,6 +109,7 @@ class NamespaceJail(Jail):
     def __init__(self, config: dict[str, Any]):
         self.pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self.shadowed = config["shadowed"]
+        self.filter = seccomp.program(reduced=False)
         super().__init__(config)
 
     def seal(self) -> None:
@@ -136,7 +137,7 @@ class NamespaceJail(Jail):
         self.set_limits()
         ns.drop_capabilities()
         ns.prctl(ns.PR_SET_DUMPABLE, 1)
-        seccomp.install(seccomp.program(reduced=False))
+        seccomp.install(self.filter)
 
 
 def become_user(uid: int) -> None:
@@ -161,6 +162,7 @@ class ReducedJail(Jail):
         parts = {"Landlock": self.landlock, "own user id": uid, "system call filter": True, "limits": True}
         self.isolation = f"reduced ({', '.join(filter(parts.get, parts))})"
         self.folder = config["work_folder"]
+        self.filter = seccomp.program(reduced=True)
         self.rules = _rules(config) if self.landlock else []
         # Without Landlock, these must not be readable to other users.
         self.secret = [] if self.landlock else sorted({*config["hidden"], *config["private"]}, key=len)
@@ -247,7 +249,7 @@ class ReducedJail(Jail):
         if self.landlock:
             about = ((path, landlock.READ) for path in _ABOUT_THE_MACHINE)
             landlock.restrict([*self.rules, *about, (self.next_scratch, landlock.EVERYTHING)])
-        seccomp.install(seccomp.program(reduced=True))
+        seccomp.install(self.filter)
 
 
 def _rules(config: dict[str, Any]) -> list[tuple[str, int]]:
