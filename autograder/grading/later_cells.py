@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 
 from autograder.grading.cell_text import DEFINITIONS, statements
 
@@ -23,17 +24,22 @@ def last_change(cells: Sequence[str], given: Collection[str]) -> int:
     own: dict[str, str] = dict.fromkeys({*dir(builtins)} - {"_"}, "")
     known = dict(own)
     for place, source in enumerate(cells):
-        body, is_given = statements(source), source.strip() in given
-        made = dict(part for node in body for part in _made(node))
+        (made, adds), is_given = _effects(source), source.strip() in given
         earlier = own if is_given else known
-        adds = is_given or (bool(body) and all(map(_adds, body)))
-        if not adds or any(
+        if not (adds or is_given) or any(
             name in earlier and (earlier[name] != how or not how) for name, how in made.items()
         ):
             last = place
         known |= made
         own |= {} if is_given else made
     return last
+
+
+@lru_cache(maxsize=2048)  # a lab's own cells are in every notebook
+def _effects(source: str) -> tuple[dict[str, str], bool]:
+    """The names that a cell binds, each with its import, and whether it only binds names."""
+    body = statements(source)
+    return dict(part for node in body for part in _made(node)), bool(body) and all(map(_adds, body))
 
 
 def _adds(node: ast.stmt) -> bool:

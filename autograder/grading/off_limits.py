@@ -38,7 +38,8 @@ def forbidden_used(lab: str, question: str, cells: Sequence[str]) -> tuple[str, 
     names, with_kit = names_forbidden(lab, question), may_use_kit(lab, cells)
     if not names and not with_kit:
         return ()
-    named = named_in(_answer_and_helpers(question, _read(lab, tuple(cells))))
+    notebook = (statement for cell in cells for statement in _statements(cell))
+    named = named_in(_answer_and_helpers(question, notebook))
     of_kit = [path for path in named if path.startswith("coursekit.")] if with_kit else []
     return (*among(named, names), *([] if all(is_tool(path, lab) for path in of_kit) else [KIT_PARTS]))
 
@@ -57,18 +58,10 @@ class _Statement:
     uses: frozenset[str]
 
 
-@lru_cache(maxsize=1)  # all questions of a notebook are read before the next notebook
-def _read(lab: str, cells: tuple[str, ...]) -> list[_Statement]:
-    """The statements of a notebook in order, also those in branches and loops. Cells that are not plain Python have none."""
-    given = Template.of(lab).given_sources
-    return [found for cell in cells for found in (_of_given if cell.strip() in given else _of_cell)(cell)]
-
-
-def _of_cell(cell: str) -> list[_Statement]:
+@lru_cache(maxsize=2048)  # each question reads all cells, and a lab's own cells are in every notebook
+def _statements(cell: str) -> list[_Statement]:
+    """The statements of a cell in order, also those in branches and loops. A cell that is not plain Python has none."""
     return [_statement(node) for node in _simple(statements(cell))]
-
-
-_of_given = cache(_of_cell)
 
 
 def _simple(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
