@@ -16,9 +16,11 @@ import nbformat
 import pytest
 
 from autograder.audit.simulate import answered
-from autograder.course.masters import course_root
+from autograder.course.masters import course_root, solution
+from autograder.course.policy_file import spec
 from autograder.errors import UserError
 from autograder.nbgrader_plugin import exporter
+from autograder.nbgrader_plugin.score_in_kernel import score
 from autograder.run.recorder import SECRET, secret_of
 from autograder.sandbox.jail.namespaces import probe
 from tests.fixtures.frozen_course import LAB, WRONG, environment, hand_in
@@ -157,6 +159,18 @@ def test_the_page_says_what_grading_said_and_its_secret_lies_beside_it(graded):
     assert page.with_name(SECRET).read_text() == "a1b2"
     with pytest.raises(UserError, match="run Autograde first"):
         ours.content(converter, LAB, "nobody")
+
+
+def test_what_the_cards_said_outlives_scoring_in_the_kernel():
+    from coursekit.notebook.verdict import Verdict, last_verdicts
+
+    lab, question = "00_warm_up", "one_hot"
+    names = dict(solution(lab))
+    solution.cache_clear()  # as in a new kernel, where the first score runs the master
+    last_verdicts[question] = Verdict(question, ())
+    assert score(lab, question, names) == dict(spec(lab).questions)[question]
+    assert question in last_verdicts
+    last_verdicts.clear()
 
 
 def test_a_secret_is_read_as_it_stands_and_made_where_there_is_none(tmp_path):
