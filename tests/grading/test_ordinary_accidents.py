@@ -94,6 +94,11 @@ AT_TIMES = (
     "import time\n\n\ndef normalise_rows(N):\n    while np.any(N.sum(axis=1) == 0):\n        time.sleep(1)\n"
     "    return N / N.sum(axis=1, keepdims=True)"
 )
+EXITS_AT_TIMES = (
+    AT_TIMES.replace("while", "if")
+    .replace("time.sleep(1)", "os._exit(1)")
+    .replace("import time", "import os")
+)
 MARKED = "<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> theirs"
 #: A student's own errors that keep a cell from running -> the question, what was done, and what the cause holds.
 STOPPED = {
@@ -185,6 +190,7 @@ KINDS = {
     "endless at times": Kind((put(ROWS, AT_TIMES),), (ROWS,), said=("took too long",), waits=True),
     "hoards": Kind((put(COUNTS, "def bigram_counts(words):\n    kept = []\n    while True:\n        kept.append(np.empty(1 << 20))"),), (COUNTS,), waits=True),
     "exits": Kind((put(COUNTS, "import os\n\n\ndef bigram_counts(words):\n    os._exit(1)"),), (COUNTS,)),
+    "exits at times": Kind((put(ROWS, EXITS_AT_TIMES),), (ROWS,)),
     "right below": Kind((put(ROWS, "def normalise_rows(N):\n    return N"), insert(SOLVED[ROWS])), (ROWS,), said=("is defined once more",)),
     "scratch": Kind((put(ROWS, "def normalise_rows(N):\n    return N"), insert("print(np.pi)")), (ROWS,)),
     "a parameter more": Kind(
@@ -277,3 +283,5 @@ def test_after_the_first_time_out_a_question_is_asked_no_more_and_what_passed_be
     rows = of(class_["endless at times"], ROWS)
     passed = [test.passed for test in rows.tests]
     assert rows.points > 0 and passed.index(False) > 0 and not any(passed[passed.index(False) :])
+    exits = of(class_["exits at times"], ROWS)
+    assert [test.passed for test in exits.tests[:5]] == [True, True, False, True, True]
