@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 
 import coursekit
 from coursekit.checks.api import forbidden_calls
@@ -38,8 +39,7 @@ def forbidden_used(lab: str, question: str, cells: Sequence[str]) -> tuple[str, 
     names, with_kit = names_forbidden(lab, question), may_use_kit(lab, cells)
     if not names and not with_kit:
         return ()
-    notebook = (statement for cell in cells for statement in _statements(cell))
-    named = named_in(_answer_and_helpers(question, notebook))
+    named = _named(question, _answer_and_helpers(question, chain.from_iterable(map(_statements, cells))))
     of_kit = [path for path in named if path.startswith("coursekit.")] if with_kit else []
     return (*among(named, names), *([] if all(is_tool(path, lab) for path in of_kit) else [KIT_PARTS]))
 
@@ -84,21 +84,28 @@ def _statement(node: ast.stmt) -> _Statement:
     return _Statement(node, binds, frozenset(loaded - bound))
 
 
-def _answer_and_helpers(question: str, notebook: Iterable[_Statement]) -> ast.Module:
+@lru_cache(maxsize=512)
+def _named(question: str, answer: tuple[_Statement, ...]) -> frozenset[str]:
+    """The names in an answer and in the statements that it uses."""
+    body = [statement.node for statement in answer]
+    return named_in(ast.Module([*body, ast.Expr(ast.Name(question, ast.Load()))], []))
+
+
+def _answer_and_helpers(question: str, notebook: Iterable[_Statement]) -> tuple[_Statement, ...]:
     """The answer and the statements it uses. A name means its last binding above the answer's check, else below."""
     meanings: dict[str, _Statement] = {}
     is_below = False
     for statement in notebook:
         is_below |= kept_name(question) in statement.binds
         meanings |= {name: statement for name in statement.binds if not is_below or name not in meanings}
-    reached: dict[_Statement, ast.stmt] = {}
+    reached: dict[_Statement, None] = {}
     waiting = [question]
     while waiting:
         found = meanings.pop(waiting.pop(), None)
         if found is not None and found not in reached:
-            reached[found] = found.node
+            reached[found] = None
             waiting += found.uses
-    return ast.Module([*reached.values(), ast.Expr(ast.Name(question, ast.Load()))], [])
+    return (*reached,)
 
 
 def may_use_kit(lab: str, cells: Iterable[str]) -> bool:
