@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
@@ -54,8 +53,21 @@ class AnswerView:
 
     @property
     def headline(self) -> str:
-        """A sentence about what is wrong; "" if nothing is, or if it is unknown."""
-        return _headline(self.question) if self.question else ""
+        """A sentence about what is wrong: the misconception, what the answer does, the error, or the symptom; "" for none."""
+        if (question := self.question) is None:
+            return ""
+        if question.misconception:
+            return f"This looks like: {question.misconception}"
+        if question.did_not_run:
+            return (question.cause or "").partition(":")[0]
+        if question.generated:
+            return question.generated
+        if question.error:
+            where, raises, _ = (question.cause or "").partition("it raises an error")
+            return (where if raises else "") + question.error.rpartition("\n")[2].removeprefix("NameError: ")
+        failed = next((test.message for test in question.tests if not test.passed), "")
+        cause = question.cause or failed or ("" if question.tests else "No test of this question could run.")
+        return cause[:1].upper() + cause[1:]
 
     @property
     def hint(self) -> str:
@@ -117,15 +129,12 @@ class FeedbackWriter:
         return path
 
     def page(self, result: SubmissionResult, marks: TeacherMarks | None = None) -> str:
-        """The page as self-contained HTML. ``marks`` are those that people entered in the gradebook."""
-        return render("feedback.html.j2", page=self._view(result, marks))
+        """The page as self-contained HTML. ``marks`` are those that people entered in the gradebook.
 
-    def _view(self, result: SubmissionResult, entered: TeacherMarks | None) -> dict[str, Any]:
-        """The template's values. ``judged``: whether there is a notebook and the grader itself did not fail.
-
-        ``calm``: whether all cells ran, or a card tells of those that stopped.
+        ``judged``: whether there is a notebook and the grader itself did not fail. ``calm``: whether all cells ran, or a card
+        tells of those that stopped.
         """
-        marks, final = entered or TeacherMarks(), final_points(result, self.spec, entered)
+        final, marks = final_points(result, self.spec, marks), marks or TeacherMarks()
         cells = code_cells(result.notebook)
         judged = result.readable and not result.fault
         first = result.run_notes if judged else result.notes
@@ -148,7 +157,7 @@ class FeedbackWriter:
         ]
         unseen = result.lab not in all_labs() or not source_of_import(result.lab)
         open_ = [one for one in answers if judged and (one.lost > 1e-9 or one.in_question)]
-        return {
+        view = {
             "student": plain(result.student, 200),
             "title": self.spec.title,
             "lab": result.lab,
@@ -172,6 +181,7 @@ class FeedbackWriter:
             "score": final.total,
             "max_score": sum(one.max_points for one in answers if one.points is not None),
         }
+        return render("feedback.html.j2", page=view)
 
 
 def _in_a_card(note: str, result: SubmissionResult) -> bool:
@@ -195,22 +205,6 @@ def _stopped_by(question: QuestionResult | None) -> str:
         return ""
     error = question.error.rpartition("\n")[2]
     return question.error if question.did_not_run else error if error.startswith("NameError: ") else ""
-
-
-def _headline(question: QuestionResult) -> str:
-    """A sentence about what is wrong: the misconception, what the answer does, the error, or the symptom."""
-    if question.misconception:
-        return f"This looks like: {question.misconception}"
-    if question.did_not_run:
-        return (question.cause or "").partition(":")[0]
-    if question.generated:
-        return question.generated
-    if question.error:
-        where, raises, _ = (question.cause or "").partition("it raises an error")
-        return (where if raises else "") + question.error.rpartition("\n")[2].removeprefix("NameError: ")
-    failed = next((test.message for test in question.tests if not test.passed), "")
-    cause = question.cause or failed or ("" if question.tests else "No test of this question could run.")
-    return cause[:1].upper() + cause[1:]
 
 
 def _comment(marks: TeacherMarks, name: str) -> str:
