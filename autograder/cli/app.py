@@ -147,10 +147,7 @@ def report(graded: Path, lab_or_term: str | None = None) -> None:
     """
     from autograder.cli.rewrite import rewrite, write_term
 
-    if lab_or_term is not None:
-        console.print(f"✓ {rewrite(lab_or_term, graded)[0]}", markup=False)
-        return
-    _, paths = write_term(graded, console)
+    paths = [rewrite(lab_or_term, graded)[0]] if lab_or_term else write_term(graded, console)[1]
     for path in paths:
         console.print(f"✓ {path}", markup=False)
 
