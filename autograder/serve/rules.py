@@ -128,28 +128,15 @@ def _verdict(result: SubmissionResult, points: bool) -> dict[str, Any]:
     The second form shows the status only if nothing ran, because the status can depend on a hidden input.
     """
     message = FAULT_SENTENCE if result.fault else STATUSES[result.status].for_student
-    if not points:
-        message = message if result.fault or not result.readable else ONLY_RIGHT_OR_NOT
-        questions = [{"name": q.name, "passed": q.is_right} for q in result.questions]
-        return {"state": "graded", "message": message, "questions": questions}
-    return {
-        "state": "graded",
-        "message": message,
-        "score": result.score,
-        "max_score": result.max_score,
-        "notes": list(result.notes),
-        "questions": [
-            {
-                "name": q.name,
-                "passed": q.is_right,
-                "points": q.points,
-                "max_points": q.max_points,
-                "cause": q.cause or "",
-                "hint": q.hint or "",
-            }
-            for q in result.questions
-        ],
-    }
+    if not points and not result.fault and result.readable:
+        message = ONLY_RIGHT_OR_NOT
+    verdict: dict[str, Any] = {"state": "graded", "message": message}
+    if points:
+        verdict |= {"score": result.score, "max_score": result.max_score, "notes": list(result.notes)}
+    verdict["questions"] = [{"name": q.name, "passed": q.is_right} for q in result.questions]
+    for card, q in zip(verdict["questions"], result.questions if points else (), strict=False):
+        card |= {"points": q.points, "max_points": q.max_points, "cause": q.cause or "", "hint": q.hint or ""}
+    return verdict
 
 
 def clock(when: float) -> str:
