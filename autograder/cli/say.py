@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from autograder.course.lists import summarize_names
-from autograder.pages.render import plain
+from autograder.pages.render import plain, templates_in
 
 #: Stands for the table in a filled template. No value can contain it.
 _TABLE = "\x00"
@@ -24,14 +24,8 @@ def shown(value: object, most: int = 2000) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        finalize=shown,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    folder = Path(__file__).parent / "templates"
+    environment = templates_in(folder, finalize=shown, keep_trailing_newline=True)
     environment.filters["names"] = summarize_names
     return environment
 

@@ -9,6 +9,7 @@ import os
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -107,16 +108,15 @@ def sorting_script() -> dict[str, object]:
     return {"script": Markup(script), "script_hash": f"sha256-{digest}"}
 
 
+def templates_in(folder: Path, **more: Any) -> Environment:
+    """The templates of a folder; ``more`` are jinja2's further options."""
+    loader, undefined = FileSystemLoader(folder), StrictUndefined
+    return Environment(loader=loader, undefined=undefined, trim_blocks=True, lstrip_blocks=True, **more)
+
+
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )
+    environment = templates_in(TEMPLATES, autoescape=True, auto_reload=False)
     for each in (plain, breakable, points, share, sentence, prose, counted_points, duration):
         environment.filters[each.__name__] = each
     environment.globals["style"] = Markup((TEMPLATES / "style.css").read_text(encoding="utf-8"))
