@@ -90,14 +90,16 @@ def lab_name(lab: str) -> str:
     raise UserError(f"There is no lab “{lab}”: the labs are {', '.join(labs) or 'not here'}.")
 
 
-def require_new_name(name: str) -> None:
-    """Refuse a name that no lab can have, or whose number is taken."""
+def require_new_name(name: str, *files: Path) -> None:
+    """Refuse a name that no lab can have, or whose number is taken, and ``files`` or folders that are there."""
     if not re.fullmatch(r"\d\d_[a-z][a-z0-9_]{0,59}", name):
         raise UserError(
             f"“{name}” is no name for a lab: two digits and at most 60 small letters, as in 14_topic."
         )
     if taken := sorted(path.name for path in course_root().glob(f"solutions/{name[:2]}_*")):
         raise UserError(f"There is a lab {taken[0]} already: take another number.")
+    for path in filter(Path.exists, files):
+        raise UserError(f"{path.relative_to(course_root())} is there already: nothing was written.")
 
 
 def master_path(lab: str) -> Path:

@@ -52,7 +52,6 @@ def new_lab(lab: str, questions: dict[str, int]) -> list[Path]:
 
     All questions but the first are stubs.
     """
-    require_new_name(lab)
     root = course_root()
     folder = questions_folder(lab)
     texts = {
@@ -62,9 +61,7 @@ def new_lab(lab: str, questions: dict[str, int]) -> list[Path]:
     for place, (question, points) in enumerate(questions.items()):
         template = "question_stub" if place else "question_worked"
         texts[folder / f"{question}.py"] = _filled(template, lab, QUESTION=question, POINTS=points)
-    for path in texts:
-        if path.exists():
-            raise UserError(f"{path.relative_to(root)} is there already: nothing was written.")
+    require_new_name(lab, *texts)
     try:
         for path, text in texts.items():
             write_atomically(path, text)

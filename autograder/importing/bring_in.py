@@ -69,13 +69,10 @@ def import_notebook(path: Path, name: str | None = None) -> Imported:
     folder = path.resolve().parent
     beside, left_out = _data_beside(folder, root.resolve())
     lab = name or _free_name(path)
-    require_new_name(lab)
     source = f"{folder.name}/{path.stem}"
     master = root / "solutions" / lab / f"{lab}.py"
     made = (master.parent, root / "data" / lab)
-    for place in made:
-        if place.exists():
-            raise UserError(f"{place.relative_to(root)} is there already: nothing was written.")
+    require_new_name(lab, *made)
     try:
         cells = graded_cells(notebook.cells)[0]
         copy_files((folder / place for place in beside), folder, root / "data" / lab)
