@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader
 from autograder.course.masters import all_labs, course_root, source_of_import
 from autograder.course.packages import conda_torch, needs_torch, student_requirements
 from autograder.course.policy_file import settings
-from autograder.course.student_files import copy_files, data_files, files_below, let_everybody_read, write_kit
+from autograder.course.student_files import copy_files, data_files, files_below, write_kit
 from autograder.errors import UserError
 from autograder.files import write_atomically
 
@@ -67,7 +67,8 @@ def _write_bundle(lab: str, folder: Path, notebook: str) -> None:
             copy_files(files_below(source), source, place)
         if not is_imported:
             shutil.make_archive(str(folder / "kit"), "zip", scratch)
-    let_everybody_read(folder)  # students of a hub are other users
+    for path in (folder, *folder.rglob("*")):  # students of a hub are other users
+        path.chmod(0o755 if path.is_dir() else 0o644)
     write_atomically(folder / f"{lab}.ipynb", notebook)
 
 

@@ -76,12 +76,6 @@ def copy_files(files: Iterable[Path], source: Path, target: Path) -> None:
         shutil.copy2(file, place)
 
 
-def let_everybody_read(folder: Path) -> None:
-    """Make a folder and everything below it readable for all users."""
-    for path in (folder, *folder.rglob("*")):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-
-
 def data_files(lab: str) -> list[Path]:
     """The data files and folders that the master's header names, as paths in ``data/``."""
     folder, names = course_root() / "data", course_header(lab).get("data") or []
