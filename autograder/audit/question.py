@@ -111,8 +111,7 @@ def audit_question(lab: str, question: str, points: float) -> QuestionAudit:
     described = questions_of(lab)[question]
     for name, function in _worthless(described):
         rows.append(audit_answer(lab, question, points, "worthless", name, function))
-    twins = [f"no hidden test tells {one} from {other}" for one, other in _indistinct(rows)]
-    return QuestionAudit(rows, [*_of_the_file(described), *twins])
+    return QuestionAudit(rows, [*_of_the_file(described), *_indistinct(rows)])
 
 
 def as_json(audits: Mapping[str, Mapping[str, QuestionAudit]]) -> dict[str, Any]:
@@ -175,12 +174,12 @@ def _misconception(lab: str, points: float, answer: Answer, runs: tuple[TestRun,
     return AnswerAudit(answer.name, "misconception", kept, points, runs, trouble)
 
 
-def _indistinct(rows: list[AnswerAudit]) -> Iterator[tuple[str, str]]:
-    """Pairs of misconceptions that no hidden test distinguishes, so that a diagnosis cannot either."""
+def _indistinct(rows: list[AnswerAudit]) -> Iterator[str]:
+    """Yield a sentence for each pair of misconceptions that no hidden test distinguishes, so that a diagnosis cannot either."""
     for one, other in combinations([row for row in rows if row.kind == "misconception"], 2):
         pairs = zip(one.runs, other.runs, strict=True)
         if all(a.result.passed == b.result.passed and traces_match(a.trace, b.trace) for a, b in pairs):
-            yield one.name, other.name
+            yield f"no hidden test tells {one.name} from {other.name}"
 
 
 def _worthless(question: Question) -> Iterator[tuple[str, Any]]:

@@ -32,7 +32,6 @@ from autograder.course.worksheet import is_same_group, is_unsubmitted, own_due, 
 from autograder.errors import UserError
 from autograder.files import folder_name
 
-TIME_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
 #: Kind of download -> the column with the number that also occurs in its files' names.
 _NUMBER = {"moodle": "participant", "canvas": "canvas id"}
 #: Cells that mean that nothing was handed in.
@@ -271,7 +270,7 @@ def set_times(students: Sequence[Student], job: Download) -> None:
         if wrong := [row for row in rows if listed.is_anothers(row, one)]:
             contradictions.append((student, wrong[0]))
         elif found := {row.when for row in rows if row.when is not None}:
-            student.time = max(found).strftime(TIME_FORMAT)
+            student.time = f"{max(found):%Y-%m-%d %H:%M:%S} UTC"
             several += [student.name] if len(found) > 1 else []
     if not matched:
         raise UserError(

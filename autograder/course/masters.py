@@ -144,13 +144,8 @@ def read_master(lab: str) -> NotebookNode:
     path = master_path(lab)
     notebook: NotebookNode = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
     course = dict(notebook.metadata.get("course", {}))
-    notebook.metadata = nbformat.from_dict(
-        {
-            "kernelspec": KERNEL,
-            "language_info": {"name": "python"},
-            "course": course,
-        }
-    )
+    about = {"kernelspec": KERNEL, "language_info": {"name": "python"}, "course": course}
+    notebook.metadata = nbformat.from_dict(about)
     for index, cell in enumerate(notebook.cells):
         _expand(cell, lab)
         cell["id"] = _cell_id(cell, index)

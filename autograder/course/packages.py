@@ -64,8 +64,7 @@ def _torch_index() -> list[str]:
 
 
 def _project() -> dict[str, Any]:
-    project: dict[str, Any] = tomllib.loads(_text("pyproject.toml"))["project"]
-    return project
+    return dict(tomllib.loads(_text("pyproject.toml"))["project"])
 
 
 def _text(name: str) -> str:

@@ -129,10 +129,8 @@ class Loan:
     def _call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         source = "reply = (*answer(find(name)(*args, **kwargs)), *left_of(args, kwargs))"
         value, form, odd, left, named = self._answer(source, name=name, args=args, kwargs=kwargs)
-        for mine, theirs in [
-            *zip(args, left, strict=False),
-            *((kwargs[key], named.get(key)) for key in kwargs),
-        ]:
+        by_name = ((kwargs[key], named.get(key)) for key in kwargs)
+        for mine, theirs in [*zip(args, left, strict=False), *by_name]:
             if not callable(mine) and _differ(mine, theirs):
                 self.changed = True
                 if self._write_back:

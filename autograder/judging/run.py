@@ -86,8 +86,7 @@ def tests_of(lab: str) -> dict[str, tuple[HiddenTest, ...]]:
     # Imported by name: these modules are on a higher floor.
     maker = "judging.imported_cell" if source_of_import(lab) else "questions.engine.as_tests"
     module = importlib.import_module(f"autograder.{maker}")
-    found: dict[str, tuple[HiddenTest, ...]] = module.make_tests(lab)
-    return found
+    return dict(module.make_tests(lab))
 
 
 @dataclass(frozen=True)
