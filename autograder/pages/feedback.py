@@ -27,6 +27,7 @@ FAULT_SENTENCE = "Our grader had trouble with your notebook, which is not your f
 class AnswerView:
     """The view of one graded function or written answer on the page."""
 
+    kind: str  # "question" or "written"
     number: int
     name: str
     max_points: float
@@ -40,11 +41,6 @@ class AnswerView:
     public_checks: tuple[tuple[bool, str], ...] = ()
     #: The further answers that the same error stops.
     also: tuple[AnswerView, ...] = ()
-
-    @property
-    def kind(self) -> str:
-        """ "question" or "written"."""
-        return "question" if self.question is not None else "written"
 
     @property
     def points(self) -> float | None:
@@ -146,13 +142,13 @@ class FeedbackWriter:
         written = [(name, most, final.written[name], None) for name, most in self.spec.written]
         answers = [
             AnswerView(
-                *(number, name, most, mark, question),
+                *(kind, number, name, most, mark, question),
                 comment=_comment(marks, name),
                 place=self._places.get(name, Place()),
                 code=own_code(cells, question) if question else OwnCode(),
                 public_checks=tuple(result.public_checks.get(name, ())),
             )
-            for part in (functions, written)
+            for kind, part in (("question", functions), ("written", written))
             for number, (name, most, mark, question) in enumerate(part, 1)
         ]
         unseen = result.lab not in all_labs() or not source_of_import(result.lab)
