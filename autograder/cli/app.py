@@ -120,7 +120,7 @@ def grade(
     """Grade a class; what is already graded and unchanged is kept."""
     from autograder.cli.grade import grade_and_show
 
-    grade_and_show(console, lab, submitted, out, jobs, engine, json_file)
+    grade_and_show(console, lab, submitted, out, json_file, say_why=False, jobs=jobs, engine=engine)
 
 
 @_command(GRADE)
@@ -136,7 +136,9 @@ def regrade(
     """Grade again what changed, and say what was redone and why."""
     from autograder.cli.grade import grade_and_show
 
-    grade_and_show(console, lab, submitted, out, jobs, engine, json_file, force=all_, say_why=True)
+    grade_and_show(
+        console, lab, submitted, out, json_file, say_why=True, jobs=jobs, engine=engine, force=all_
+    )
 
 
 @_command(GRADE)

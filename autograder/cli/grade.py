@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -28,18 +28,12 @@ if TYPE_CHECKING:
 
 
 def grade_and_show(
-    console: Console,
-    lab: str,
-    submitted: Path,
-    out: Path,
-    jobs: int | None,
-    engine: str,
-    json_file: Path | None,
-    *,
-    force: bool = False,
-    say_why: bool = False,
+    console: Console, lab: str, submitted: Path, out: Path, json_file: Path | None, say_why: bool, **how: Any
 ) -> None:
-    """Grade, print, and write ``results.json`` (and ``json_file``). Exit status 1 if the grader itself failed."""
+    """Grade, print, and write ``results.json`` (and ``json_file``). Exit status 1 if the grader itself failed.
+
+    ``how`` are options of ``pipeline.run``.
+    """
     if json_file is not None:
         refuse_world_readable(json_file)
     began = time.perf_counter()
@@ -55,7 +49,7 @@ def grade_and_show(
         def graded(result: SubmissionResult) -> None:
             progress.advance(bar)
 
-        done = run(lab, submitted, out, jobs=jobs, engine=engine, force=force, planned=planned, graded=graded)
+        done = run(lab, submitted, out, planned=planned, graded=graded, **how)
     finally:
         if progress.live.is_started:
             progress.stop()
