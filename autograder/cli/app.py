@@ -231,14 +231,13 @@ def invite(
 @_command(PREPARE)
 def release(lab: str, bundle: Path) -> None:
     """Write a student's bundle: the notebook, the kit, the data; no solution, no hidden test."""
-    from autograder.course.release import download_note
+    from autograder.cli.say import say
+    from autograder.course.packages import fetches_cuda
     from autograder.course.release import release as write
     from autograder.course.soundness import require_sound
 
     require_sound([lab])
-    console.print(f"✓ {write(lab, bundle)}")
-    if note := download_note(lab):
-        console.print(f"[yellow]![/] {note}")
+    say(console, "release", notebook=write(lab, bundle), fetches_cuda=fetches_cuda(lab))
 
 
 @_command(PREPARE)

@@ -58,6 +58,11 @@ def needs_torch(lab: str) -> bool:
     )
 
 
+def fetches_cuda(lab: str) -> bool:
+    """Whether pip by itself fetches PyTorch with CUDA for the labs up to ``lab`` (full name)."""
+    return needs_torch(lab) and not settings().torch_index
+
+
 def _torch_index() -> list[str]:
     """The line that adds the index to pip's; pip prefers a CPU build to the plain build of the same version."""
     return [f"--extra-index-url {settings().torch_index}"] if settings().torch_index else []

@@ -9,8 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader
 
 from autograder.course.masters import all_labs, course_root, source_of_import
-from autograder.course.packages import conda_torch, needs_torch, student_requirements
-from autograder.course.policy_file import settings
+from autograder.course.packages import conda_torch, fetches_cuda, needs_torch, student_requirements
 from autograder.course.student_files import copy_files, data_files, files_below, write_kit
 from autograder.errors import UserError
 from autograder.files import write_atomically
@@ -46,7 +45,7 @@ def release(lab: str, out: Path) -> Path:
         raise
     # The folder may already hold later labs.
     latest = max([lab, *(name for name in all_labs() if (out / name).is_dir())])
-    small = needs_torch(latest) and not settings().torch_index
+    small = fetches_cuda(latest)
     values = {"lab": lab, "torch": needs_torch(latest), "small": small, "conda_torch": conda_torch()}
     for name in ("README.md", "environment.yml"):
         write_atomically(out / name, _TEMPLATES.get_template(name).render(values))
@@ -70,14 +69,3 @@ def _write_bundle(lab: str, folder: Path, notebook: str) -> None:
     for path in (folder, *folder.rglob("*")):  # students of a hub are other users
         path.chmod(0o755 if path.is_dir() else 0o644)
     write_atomically(folder / f"{lab}.ipynb", notebook)
-
-
-def download_note(lab: str) -> str:
-    """A note for teachers about the bundle's size ("" for none)."""
-    if not needs_torch(lab) or settings().torch_index:
-        return ""
-    return (
-        "This lab needs PyTorch. The bundle's README and environment.yml take its build for processors (200 MB) by uv or conda; "
-        "pip by itself would fetch 2.5 GB of CUDA on Linux. For students who can only use pip, or a mirror, name an index with "
-        "torch_index in course.toml."
-    )

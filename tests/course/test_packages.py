@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+from io import StringIO
 
 from packaging.requirements import Requirement
+from rich.console import Console
 
 import autograder
+from autograder.cli.say import say
 from autograder.course import packages
 from autograder.course.masters import course_root, lab_name
-from autograder.course.release import download_note
 
 
 def _names(lines: list[str]) -> set[str]:
@@ -34,10 +36,11 @@ def test_pytorch_and_its_index_are_asked_for_from_the_first_lab_that_uses_it(cou
         lab = lab_name(number)
         course_at("")
         assert ("torch" in _names(packages.student_requirements(lab))) == torch
-        assert ("2.5 GB" in download_note(lab)) == torch, "a teacher hears how much it is"
+        say(said := Console(file=StringIO()), "release", notebook="", fetches_cuda=packages.fetches_cuda(lab))
+        assert ("2.5 GB" in said.file.getvalue()) == torch, "a teacher hears how much it is"
         course_at('torch_index = "https://mirror.example/cpu"')
         assert (packages.student_requirements(lab)[0] == line) == torch
-        assert not download_note(lab)
+        assert not packages.fetches_cuda(lab)
     assert packages.grader_requirements()[0] == line
 
 
