@@ -27,8 +27,8 @@ from autograder.course.policy_file import (
 from autograder.results import ISOLATION
 
 
-def show(console: Console) -> None:
-    """Print the policy for each lab. Raises ``UserError`` with the line of a mistake."""
+def show(console: Console) -> list[dict[str, str]]:
+    """Print the policy for each lab and return its rows. Raises ``UserError`` with the line of a mistake."""
     policy, labs = settings(), all_labs()
     rows = [_row(policy, lab) for lab in labs]
     table = Table(*(rows[0] if rows else ()), box=None, pad_edge=False, header_style="bold")
@@ -48,6 +48,7 @@ def show(console: Console) -> None:
         dated=any(map(policy.due, labs)),
         nobody=sorted({name for lab in labs for names in unknown_extensions(lab).values() for name in names}),
     )
+    return rows
 
 
 def _row(policy: Settings, lab: str) -> dict[str, str]:
