@@ -239,20 +239,22 @@ class Grader:
                 notes.append(session.note)
             notes += stopped_cells(failed_cells(repaired, outcomes))
             forbidden = self._forbidden(repaired.executed_source(), notes, asked)
-            functions = _graded_names(session, asked)
+            kept_as: dict[str, str] = {}
             for turn, name in enumerate(asked):
                 clock = start_turn(session, turn, len(asked))
-                judged[name] = self._judged(session, clock, name, functions[name], cells, forbidden, judged)
+                kept_as = kept_as or _kept_names(session, asked)
+                function = kept_as.get(name, name)
+                judged[name] = self._judged(session, clock, name, function, cells, forbidden, judged)
             again_at_check = self._to_test_again(judged, asked, cells)
             for turn, (place, name) in enumerate(again_at_check):
                 clock = start_turn(session, turn, len(again_at_check))
                 check = self.template.test_of[name]
-                function = _graded_names(session, [name])[name] if session.stand_after(check) else name
-                if function == name:
+                kept_as = _kept_names(session, [name]) if session.stand_after(check) else {}
+                if not kept_as:
                     continue  # it has no answer there, or no time is left
                 found: list[str] = []
                 forbidden = self._forbidden([source for _, source in cells[: place + 1]], found, [name])
-                again = self._judged(session, clock, name, function, cells, forbidden, judged)
+                again = self._judged(session, clock, name, kept_as[name], cells, forbidden, judged)
                 if again.result.points >= judged[name].result.points:
                     judged[name] = replace(again, notes=(*found, *again.notes), after=check)
             kit = no_tools(self.lab) if may_use_kit(self.lab, repaired.executed_source()) else ()
@@ -353,7 +355,7 @@ class Grader:
             session.start_question(reserved=0.0)
             if not session.stand_after(judged.after) or not session.student(question.name).watch(names):
                 return question
-            student = session.student(_graded_names(session, [question.name])[question.name])
+            student = session.student(_kept_names(session, [question.name]).get(question.name, question.name))
             clock, until = JudgeClock(WATCH_SECONDS), time.monotonic() + WATCH_SECONDS
             for test, result in zip(tests_of(self.lab)[question.name], question.tests, strict=True):
                 if result.passed and time.monotonic() <= until:
@@ -466,12 +468,12 @@ def run_tests(
     return Tested(tuple(runs), tuple(notes), answered)
 
 
-def _graded_names(session: Session, questions: Sequence[str]) -> dict[str, str]:
-    """Question -> the name of the answer that the test cell kept, or else the question's own name."""
-    found: list[str] = []
+def _kept_names(session: Session, questions: Sequence[str]) -> dict[str, str]:
+    """Question -> the name under which its test cell kept the answer; without the questions of which it kept none."""
+    names, found = {kept_name(name): name for name in questions}, list[str]()
     with contextlib.suppress(StudentGone, StudentError):
-        found = session.callables([*map(kept_name, questions)]) if session.revive() else []
-    return {name: kept if (kept := kept_name(name)) in found else name for name in questions}
+        found = session.callables([*names]) if session.revive() else []
+    return {names[kept]: kept for kept in found}
 
 
 def _executed(repaired: Repaired, outcomes: Sequence[CellOutcome], shown: Mapping[str, str]) -> str:
