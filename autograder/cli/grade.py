@@ -40,6 +40,8 @@ def grade_and_show(
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     progress = Progress(TextColumn("{task.description}"), *columns, console=console, transient=True)
     bar = progress.add_task(f"grading {lab}", total=None)
+    if console.is_terminal:
+        console.print(f"grading {lab}", end="\r")  # the bar takes its place when the workers are forked
     try:
 
         def planned(plan: Plan) -> None:
