@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import copy
+import pickle
 from functools import cache
 
 from autograder.course.masters import source_of_import
@@ -44,11 +44,12 @@ def source_of(answer: Answer) -> str | None:
     definition = _as_answer(definitions_in(module).get(answer.function.__name__), answer)
     if definition is None:
         return None
-    found = reached([(module, name) for name in names_used(ast.unparse(definition))])
+    text = ast.unparse(definition)
+    found = reached([(module, name) for name in names_used(text)])
     # Helpers shared by several questions come first, as in a notebook.
     places = {key: (not key[0].endswith(".common"), key[0], node.lineno) for key, node in found.items()}
     parts = [ast.unparse(found[key]) for key in sorted(found, key=places.__getitem__)]
-    parts = [*dict.fromkeys(parts), ast.unparse(definition)]
+    parts = [*dict.fromkeys(parts), text]
     return None if any("autograder" in part or "master(" in part for part in parts) else "\n\n".join(parts)
 
 
@@ -56,7 +57,7 @@ def _as_answer(node: ast.stmt | None, answer: Answer) -> ast.stmt | None:
     """The definition under the question's name, without decorator and hint."""
     if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return None
-    copied = copy.deepcopy(node)
+    copied: ast.FunctionDef | ast.ClassDef = pickle.loads(pickle.dumps(node))  # faster than deepcopy
     copied.name, copied.decorator_list = answer.question, []
     if isinstance(copied, ast.FunctionDef):
         fixed = _fixed_arguments(node, answer.title)
