@@ -42,10 +42,11 @@ def start(lab: str) -> None:
     global _lab
     _lab = lab
     last_verdicts.clear()
-    from coursekit import figures
+    if "IPython" in sys.modules:  # a program shows nobody a figure: importing matplotlib would only take time
+        from coursekit import figures
 
-    figures.use_style()
-    figures.describe_figures()
+        figures.use_style()
+        figures.describe_figures()
     cards.show(cards.started(lab, list(questions_of(lab))))
 
 

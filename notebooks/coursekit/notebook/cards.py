@@ -49,11 +49,8 @@ class Card:
 
 def in_notebook() -> bool:
     """Whether rich output is shown: a Jupyter kernel of any kind, or the grader's shell; not a terminal."""
-    try:
-        from IPython.core.getipython import get_ipython
-    except ImportError:
-        return False
-    shell = get_ipython()
+    ipython: Any = sys.modules.get("IPython")
+    shell = ipython and ipython.get_ipython()
     kinds = [kind.__name__ for kind in type(shell).__mro__]
     return shell is not None and "TerminalInteractiveShell" not in kinds
 
