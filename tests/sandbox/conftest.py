@@ -1,9 +1,5 @@
 """A warm zygote for all of the sandbox's tests, with a student kit and data of their own."""
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import shutil
 import tomllib
 from dataclasses import replace
@@ -63,7 +59,6 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def zygote(folder):
-    os.environ["COURSE_SALT"] = "SALT-in-the-environment"
     with Zygote(folder / "coursekit", [folder / "data" / "names.txt"], LIMITS) as zygote:
         yield zygote
 
