@@ -117,6 +117,8 @@ class FeedbackWriter:
         self.spec = spec
         self.out = out
         self._places = places_of(spec, demos_at)
+        #: Whether the tests' inputs are not in the notebook, as those of an imported lab may be.
+        self._unseen = spec.name not in all_labs() or not source_of_import(spec.name)
 
     def write(self, result: SubmissionResult, marks: TeacherMarks | None = None) -> Path:
         """Write the page, completely or not at all. Returns its path. Raises GradingError."""
@@ -151,7 +153,6 @@ class FeedbackWriter:
             for kind, part in (("question", functions), ("written", written))
             for number, (name, most, mark, question) in enumerate(part, 1)
         ]
-        unseen = result.lab not in all_labs() or not source_of_import(result.lab)
         open_ = [one for one in answers if judged and (one.lost > 1e-9 or one.in_question)]
         view = {
             "student": plain(result.student, 200),
@@ -172,8 +173,8 @@ class FeedbackWriter:
             "seconds_late": marks.seconds_late,
             "closed": settings().is_closed(result.lab, marks.seconds_late, marks.due),
             "late_penalty": final.late_penalty,
-            "unseen": unseen,
-            "no_checks": unseen and not any(result.public_checks.values()),
+            "unseen": self._unseen,
+            "no_checks": self._unseen and not any(result.public_checks.values()),
             "score": final.total,
             "max_score": sum(one.max_points for one in answers if one.points is not None),
         }
