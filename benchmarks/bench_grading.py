@@ -1,8 +1,8 @@
 """Grades the same submissions with ``autograder grade`` and with stock ``nbgrader autograde``: lab 07, and nbgrader's own example.
 
 What is compared is CPU time, all processes together (``cpu_time``): it says what grading costs, also on a busy machine. A
-class of one says what comes before the first submission; two sizes of one class what each further submission takes. Our
-figures are medians of three gradings, nbgrader's are of one.
+class of one says what comes before the first submission; two sizes of one class what each further submission takes. Ours
+are medians of three gradings: before, between and after nbgrader's.
 ``--before FOLDER`` grades lab 07 with another checkout too. The floor is the CPU time of the students' own cells and of
 the hidden tests' calls, run warm in one process with no isolation. The example is imported, and its classes are copies of
 what its two students handed in. Prints tables, compares the scores, writes ``build/bench/grading.json``.
@@ -19,6 +19,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,15 +67,13 @@ class Contest:
         return place
 
     def ours(self, size: int, root: Path) -> tuple[Used, Used, Scores]:
-        """What the class takes, what it takes again with nothing changed, and the scores. Of three runs the median counts."""
-        out, runs = self.folder / f"out_{size}_{root.name}", []
+        """What the class takes, what it takes again with nothing changed, and the scores."""
+        out = self.folder / f"out_{size}_{root.name}"
+        shutil.rmtree(out, ignore_errors=True)
         words = ("autograder.cli", "grade", self.lab, "--submitted", str(self.part(size)), "--out", str(out))
-        for _ in range(3):
-            shutil.rmtree(out, ignore_errors=True)
-            runs.append([command(*words, cwd=self.folder, root=root) for _ in range(2)])
+        first, again = (command(*words, cwd=self.folder, root=root) for _ in range(2))
         rows = json.loads((out / "results.json").read_text())
         scores = {row["student"]: {q["name"]: q["points"] for q in row["questions"]} for row in rows}
-        first, again = (sorted(used, key=lambda one: one.cpu)[1] for used in zip(*runs, strict=True))
         return first, again, scores
 
     def stock(self, size: int) -> tuple[Used, Scores]:
@@ -157,17 +156,27 @@ def floor(lab: str, submitted: Path) -> float:
 
 def measure(contest: Contest, n: int, large: int, before: Path | None, *, stock: bool) -> dict[str, Any]:
     """What classes of one, of ``n`` and of ``large`` take here, in another checkout and with nbgrader, and whose scores differ."""
-    used: dict[str, dict[str, Used]] = {}
-    scores: Scores = {}
-    for name, root in {"before": before, "now": contest.root}.items():
-        if root is not None:
-            one, few, many = (contest.ours(size, root) for size in (1, n, large))
-            used[name] = {"one": one[0], "few": few[0], "many": many[0], "unchanged": few[1]}
-            scores = few[2]
+    runs: dict[str, dict[str, list[Used]]] = defaultdict(lambda: defaultdict(list))
+    scores, theirs = Scores(), Scores()
+    roots = ({"before": before} if before else {}) | {"now": contest.root}
+    for turn in range(3):
+        for name, root in roots.items():
+            for what, size in {"one": 1, "few": n, "many": large}.items():
+                first, again, found = contest.ours(size, root)
+                runs[name][what].append(first)
+                if size == n:
+                    runs[name]["unchanged"].append(again)
+                    scores = found
+        if stock and turn < 2:
+            what, size = (("two", 2), ("few", n))[turn]
+            took, theirs = contest.stock(size)
+            runs["nbgrader"][what].append(took)
+    used = {
+        name: {what: sorted(times, key=lambda one: one.cpu)[len(times) // 2] for what, times in costs.items()}
+        for name, costs in runs.items()
+    }
     differ: list[tuple[str, str]] = []
     if stock:
-        two, (few_there, theirs) = contest.stock(2)[0], contest.stock(n)
-        used["nbgrader"] = {"two": two, "few": few_there}
         differ = [
             (student, cell)
             for student, cells in theirs.items()
