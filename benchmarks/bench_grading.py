@@ -59,10 +59,14 @@ class Contest:
     folder: Path
 
     def part(self, size: int) -> Path:
-        """A class of so many: the first ones of ``submitted``, again from its beginning where these are too few."""
-        place, students = self.folder / f"class_{size}", sorted((self.folder / "submitted").iterdir())
+        """A class of so many, in which each kind of submission has its share; one comes again where ``submitted`` has fewer."""
+        place, kinds = self.folder / f"class_{size}", self.folder / "submitted.kinds.json"
+        kind_of = json.loads(kinds.read_text()) if kinds.exists() else {}
+        students = sorted(
+            (self.folder / "submitted").iterdir(), key=lambda one: (kind_of.get(one.name, ""), one)
+        )
         for number in range(0 if place.exists() else size):
-            student = students[number % len(students)]
+            student = students[number * len(students) // size]
             shutil.copytree(student, place / f"{student.name}_{number}")
         return place
 
