@@ -215,6 +215,7 @@ def repair(raw: bytes, template: Template) -> Repaired:
             result.note("found", grade_id)
     _drop_overlong_code(result)
     assign_cells(result, template)
+    _set_up_first(result, template)
     put_tests_after_answers(result, template, put_back=_put_back_given(result, template))
     put_back_graded_by_hand(result, template)
     _run_what_answers_use(result, template)
@@ -362,6 +363,17 @@ def _pictures(attachments: Any, result: Repaired) -> dict[str, dict[str, str]]:
             continue
         result.note("pictures")
     return kept
+
+
+def _set_up_first(result: Repaired, template: Template) -> None:
+    """Move the given code before the master's first answer to the front if an answer precedes it: a class needs its imports."""
+    first = min((template.places[name] for name in template.names), default=0)
+    setup = [cell for cell in result.cells if cell.run and cell.place is not None and cell.place < first]
+    if setup and any(cell.answers for cell in result.cells[: result.cells.index(setup[-1])]):
+        for cell in sorted(setup, key=lambda cell: -(cell.place or 0)):
+            result.cells.remove(cell)
+            result.cells.insert(0, cell)
+            result.note("set up", cell.grade_id or f"number {cell.number}")
 
 
 def _put_back_given(result: Repaired, template: Template) -> set[str]:

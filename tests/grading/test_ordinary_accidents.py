@@ -143,7 +143,9 @@ KINDS = {
     "written answer deleted": Kind((delete(TEMPLATE.by_hand[0]), insert("In my own words.", kind="markdown")), said=(TEMPLATE.by_hand[0],)),
     "cell moved": Kind((lambda made: made.cells.append(made.cells.pop(position(made, COUNTS))),), said=("stood before its answer and was moved",)),
     "above its cell": Kind((stub("average_nll"), insert(SOLVED["average_nll"], before="average_nll")), said=("“average_nll” is defined in cell number",)),
-    "names lost, from back to front": Kind((forget_names, lambda made: made.cells.reverse()), said=("names",)),
+    "names lost, from back to front": Kind(
+        (put(COUNTS, lambda code: "ONE = np.ones(1)\n\n\n" + code), forget_names, lambda made: made.cells.reverse()), said=("names", "moved to the front")
+    ),
     "all at the end": Kind((*map(stub, SOLVED), insert("\n\n\n".join(SOLVED.values()))), said=("are defined in cell number",)),
     "two halves": Kind((put(COUNTS, "from helpers_of_mine import *"), insert(SOLVED[COUNTS], after=COUNTS)), said=("is defined in cell number",)),
     "helper again": Kind((
