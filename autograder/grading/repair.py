@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import takewhile
 from typing import Any
 
 import nbformat
@@ -366,13 +367,18 @@ def _pictures(attachments: Any, result: Repaired) -> dict[str, dict[str, str]]:
 
 
 def _set_up_first(result: Repaired, template: Template) -> None:
-    """Move the given code before the master's first answer to the front if an answer precedes it: a class needs its imports."""
+    """Move the given code above the master's first answer to the front if an answer precedes it: a class needs its imports."""
     first = min((template.places[name] for name in template.names), default=0)
-    setup = [cell for cell in result.cells if cell.run and cell.place is not None and cell.place < first]
-    if setup and any(cell.answers for cell in result.cells[: result.cells.index(setup[-1])]):
-        for cell in sorted(setup, key=lambda cell: -(cell.place or 0)):
-            result.cells.remove(cell)
-            result.cells.insert(0, cell)
+    setup = {
+        c: c.place
+        for c in result.cells
+        if c.run and not c.answers and c.place is not None and c.place < first
+    }
+    above = list(takewhile(lambda cell: not cell.answers, result.cells))
+    if late := [cell for cell in setup if cell not in above]:
+        rest = [cell for cell in result.cells if cell not in setup]
+        result.cells = [*sorted(setup, key=setup.__getitem__), *rest]
+        for cell in late:
             result.note("set up", cell.grade_id or f"number {cell.number}")
 
 
